@@ -1,0 +1,47 @@
+# make audit      a real audit of a real judge, end to end, from a bare machine with Python 3.11 or newer
+# make test       lint, types, layers and the quick tests (under five minutes)
+# make test-parts tests against real parts: a Prefect server, processes, a wheel in an empty environment
+# make test-long  simulations and twenty-seed proofs (by hand)
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+STAMP = $(VENV)/.installed-core
+DEV_STAMP = $(VENV)/.installed-dev
+SOURCES = flows tasks judge_audit schemas tests
+
+.PHONY: audit test test-parts test-long bench format clean
+
+audit: $(STAMP)
+	$(BIN)/judge-audit demo
+
+test: $(DEV_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -m "not long and not parts" --ignore=tests/long --ignore=tests/parts --ignore=tests/benchmarks
+
+test-parts: $(DEV_STAMP)
+	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest tests/parts tests/benchmarks
+
+test-long: $(DEV_STAMP)
+	$(BIN)/python -m pytest tests/long -m long -s
+
+format: $(DEV_STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judge-audit needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml constraints.txt $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	touch $@
+
+$(DEV_STAMP): pyproject.toml constraints.txt $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	touch $(STAMP) $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,1 @@
+"""Flows: tasks in order."""

@@ -1,0 +1,146 @@
+"""The audit as a Prefect flow: prepare, score block by block, controls, checks, report.
+
+One flow, a task per block of items of one source with all their ladders. A subflow per source was tried on
+paper and left out: each costs a second and sources would wait for one another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge_audit import stages
+from judge_audit.errors import AuditError
+from judge_audit.project import Configuration
+from judge_audit.session import session
+from judge_audit_flows.server import embedded_server
+
+if TYPE_CHECKING:
+    from judge_audit.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """What a run came to.
+
+    Attributes:
+        audit_id: The run; empty for a dry run.
+        position: The highest step the judge holds today.
+        report_path: Path of the report.
+        new_calls: Answers bought.
+        reused_calls: Answers that were in the lake already.
+        lines: What to print.
+        document: The same for programs.
+    """
+
+    audit_id: str
+    position: str
+    report_path: str
+    new_calls: int
+    reused_calls: int
+    lines: list[str]
+    document: dict[str, Any]
+
+
+def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool = False) -> AuditResult:
+    """Audit a judge through Prefect, starting a server for the time being where none is configured.
+
+    Args:
+        configuration: What to do.
+        progress: Where progress is shown.
+        dry_run: Plan and say what would be asked, and ask nothing.
+
+    Raises:
+        AuditError: With a plain message, when the audit cannot be made.
+    """
+    if dry_run:
+        return _dry(configuration, progress)
+    # Faulty input is told before a server is started for it.
+    current = session(configuration)
+    progress.stage("starting")
+    _ = current.judge, current.axes
+    local = "://" not in configuration.lake
+    with embedded_server(Path(configuration.lake) / "prefect" if local else None):
+        from judge_audit_flows.pipeline import audit_flow  # noqa: PLC0415 - Prefect reads its settings once
+
+        workers = configuration.workers or _cores()
+        flow = audit_flow.with_options(task_runner=_runner(configuration.runner, workers))
+        state = flow(configuration.as_json(), return_state=True)
+        outcome = state.result(raise_on_failure=False)
+    if isinstance(outcome, AuditError):
+        raise outcome
+    if isinstance(outcome, BaseException):
+        raise outcome
+    prepared, bought, told = outcome
+    return AuditResult(
+        audit_id=prepared.audit_id,
+        position=told.position,
+        report_path=told.report,
+        new_calls=bought,
+        reused_calls=prepared.reused_calls,
+        lines=closing_lines(configuration, prepared, bought, told),
+        document=told.document,
+    )
+
+
+def _cores() -> int:
+    import os  # noqa: PLC0415
+
+    return os.cpu_count() or 1
+
+
+def _runner(name: str, workers: int) -> Any:  # noqa: ANN401 - Prefect's runners share no useful type
+    """Give Prefect's task runner of a name."""
+    from prefect.task_runners import ProcessPoolTaskRunner, ThreadPoolTaskRunner  # noqa: PLC0415
+
+    kinds = {"threads": ThreadPoolTaskRunner, "processes": ProcessPoolTaskRunner}
+    return kinds[name](max_workers=workers)
+
+
+def closing_lines(
+    configuration: Configuration, prepared: stages.Prepared, bought: int, told: stages.Outcome
+) -> list[str]:
+    """Write the last lines of a run: the position first, then how to go on."""
+    lake = configuration.lake
+    return [
+        f"Position: {told.position}",
+        *(f"Note: {warning}" for warning in prepared.warnings),
+        f"{bought:,} new answers from the judge, {prepared.reused_calls:,} taken from the lake.",
+        "Ask the lake:",
+        f'  judge-audit lake sql --lake "{lake}" "SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts"',
+        f'  judge-audit lake sql --lake "{lake}" "SELECT * FROM percentiles LIMIT 20"',
+        f'  judge-audit lake sql --lake "{lake}" "SELECT * FROM worst_movers LIMIT 10"',
+        f"Report: {told.report}",
+    ]
+
+
+def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
+    """Plan without asking anything; what was planned stays in the lake and costs nothing later."""
+    current = session(configuration)
+    progress.stage("reading pictures")
+    prepared = stages.prepare(current, on_image=progress.at)
+    seconds = stages.pace(current, prepared)
+    ladders = sum(len(axis.strengths) for axis in current.axes.values())
+    minutes = prepared.new_calls * seconds / 60
+    document = {
+        "items": current.plan_table("items", prepared.plan_id).num_rows,
+        "axes": sorted(current.axes),
+        "rungs_per_ladder_item": ladders,
+        "probes": prepared.new_calls + prepared.reused_calls,
+        "new_calls": prepared.new_calls,
+        "reused_calls": prepared.reused_calls,
+        "seconds_per_call": seconds,
+        "expected_minutes": minutes,
+        "warnings": list(prepared.warnings),
+    }
+    lines = [
+        f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
+        f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
+        f"{prepared.reused_calls:,} answers are in the lake already.",
+        f"About {minutes:.1f} minutes at {1000 * seconds:.0f} ms a call (three pictures were tried), one call at a time.",
+        *(f"Note: {warning}" for warning in prepared.warnings),
+    ]
+    return AuditResult("", "", "", 0, prepared.reused_calls, lines, document)
+
+

@@ -1,0 +1,269 @@
+"""One Prefect server for the time of a run, where none is configured.
+
+Prefect's own ephemeral server starts slowly, drops task records at exit and outlives a killed parent; this
+one keeps a folder of its own, waits for its records, and dies with whoever started it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.request import ProxyHandler, Request, build_opener
+
+from judge_audit.errors import MachineryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+LOOPBACK = "127.0.0.1"
+START_SECONDS = 60.0
+DRAIN_SECONDS = 10.0
+STOP_SECONDS = 5.0
+SETTLE_SECONDS = 0.3
+"""Two counts this far apart that agree mean that nothing is under way."""
+
+TRIES = 3
+"""A start that fails is tried again: four servers starting at once on a small machine do fail."""
+
+QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    # A failed task is told in one plain sentence by the command; a traceback before it helps nobody.
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
+}
+"""No telemetry, and no lines that break a progress bar."""
+
+IDLE_SERVICES = (
+    "CANCELLATION_CLEANUP",
+    "DB_VACUUM",
+    "EVENT_LOGGER",
+    "FOREMAN",
+    "LATE_RUNS",
+    "PAUSE_EXPIRATIONS",
+    "REPOSSESSOR",
+    "SCHEDULER",
+    "TRIGGERS",
+)
+"""Services for schedules, workers and automations, which a server for one run has no use for."""
+
+
+@contextmanager
+def embedded_server(home: Path | None = None) -> Iterator[str]:
+    """Give the address of a Prefect server's API: the configured one, else one started for the time being.
+
+    Enter it before Prefect is imported: the address is exported to the environment, which worker processes
+    inherit.
+
+    Args:
+        home: Folder for the server's database and log. A folder that another run is using, and None, mean a
+            temporary one.
+
+    Yields:
+        The address of the API.
+
+    Raises:
+        MachineryError: If the server does not start; shows the end of its log.
+    """
+    configured = os.environ.get("PREFECT_API_URL", "")
+    with ExitStack() as stack:
+        if configured:
+            stack.enter_context(_exported({**QUIET, **_chosen(QUIET)}))
+            yield configured
+            return
+        folder = stack.enter_context(_folder_of_our_own(home))
+        process, url = _start(folder)
+        stack.callback(_stop, process)
+        settings = {**QUIET, **_chosen(QUIET), "PREFECT_API_URL": url, "PREFECT_HOME": str(folder)}
+        stack.enter_context(_exported(settings))
+        stack.callback(_drain, url, _unfinished(url) or 0)
+        yield url
+
+
+def _chosen(settings: Mapping[str, str]) -> dict[str, str]:
+    """Give what the user's environment already says about some settings."""
+    return {name: os.environ[name] for name in settings if name in os.environ}
+
+
+@contextmanager
+def _exported(settings: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables, and put the old ones back at the end."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        with ExitStack() as stack:
+            if "prefect" in sys.modules and "PREFECT_API_URL" in settings:
+                stack.enter_context(_applied(settings["PREFECT_API_URL"]))
+            yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _applied(url: str) -> Iterator[None]:
+    """Tell a Prefect that has already read its settings where the server is."""
+    from prefect.settings import PREFECT_API_URL, temporary_settings  # noqa: PLC0415 - not before the export
+
+    with temporary_settings({PREFECT_API_URL: url}):
+        yield
+
+
+@contextmanager
+def _folder_of_our_own(home: Path | None) -> Iterator[Path]:
+    """Hold a folder that no other server uses: the given one if it is free, else a temporary one."""
+    with ExitStack() as stack:
+        lock = _locked(home) if home is not None else None
+        if home is not None and lock is not None:
+            stack.enter_context(lock)
+            yield home.resolve()
+        else:
+            made = tempfile.TemporaryDirectory(prefix="judge-audit-prefect-", ignore_cleanup_errors=True)
+            yield Path(stack.enter_context(made))
+
+
+def _locked(home: Path) -> IO[str] | None:
+    """Lock a folder for this process; None if it is taken, cannot be written, or cannot be locked here."""
+    try:
+        import fcntl  # noqa: PLC0415 - absent on Windows
+    except ImportError:
+        return None
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        lock = (home / "lock").open("w", encoding="utf-8")
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        return None
+    return lock
+
+
+def _start(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """Start a server and wait until it answers."""
+    deadline = time.monotonic() + START_SECONDS
+    log = folder / "server.log"
+    for _ in range(TRIES):
+        process = _spawn(folder, log)
+        url = _address(process, deadline)
+        if url and _healthy(process, url, deadline):
+            return process, url
+        _stop(process)
+        if time.monotonic() >= deadline:
+            break
+    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-8:]
+    raise MachineryError(
+        "the embedded Prefect server did not start. Run the command again, or set PREFECT_API_URL to a "
+        "server of your own. The end of its log:\n" + "\n".join(said)
+    )
+
+
+def _spawn(folder: Path, log: Path) -> subprocess.Popen[str]:
+    """Start the server's process: in a session of its own, so that Ctrl-C does not reach it before us."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    services = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in IDLE_SERVICES}
+    settings = {
+        **QUIET,
+        **services,
+        "PREFECT_HOME": str(folder),
+        "PREFECT_SERVER_UI_ENABLED": "false",
+        "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{folder / 'prefect.db'}",
+    }
+    with log.open("a", encoding="utf-8") as stream:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "judge_audit_flows.server_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stream,
+            env={**inherited, **settings},
+            text=True,
+            start_new_session=True,
+        )
+
+
+def _address(process: subprocess.Popen[str], deadline: float) -> str:
+    """Read the port that the server chose; "" if it ended or does not say."""
+    said: list[str] = []
+    assert process.stdout is not None
+    stream = process.stdout
+    reader = threading.Thread(target=lambda: said.append(stream.readline()), daemon=True)
+    reader.start()
+    reader.join(max(deadline - time.monotonic(), 0))
+    port = said[0].strip() if said else ""
+    return f"http://{LOOPBACK}:{port}/api" if port.isdigit() else ""
+
+
+def _healthy(process: subprocess.Popen[str], url: str, deadline: float) -> bool:
+    """Wait until the server answers."""
+    while time.monotonic() < deadline and process.poll() is None:
+        if _ask(f"{url}/health") is True:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _ask(address: str, content: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - whatever JSON it answers
+    """Ask the server, past any proxy; None if it does not answer."""
+    body = None if content is None else json.dumps(content).encode()
+    request = Request(address, body, {"Content-Type": "application/json"})  # noqa: S310 - loopback
+    try:
+        with build_opener(ProxyHandler({})).open(request, timeout=5) as answer:
+            return json.load(answer)
+    except (URLError, OSError, ValueError):
+        return None
+
+
+def _unfinished(url: str) -> int | None:
+    """Count the task runs that have not ended, as far as the server knows; None if it does not answer."""
+    states = ["SCHEDULED", "PENDING", "RUNNING"]
+    count = _ask(f"{url}/task_runs/count", {"task_runs": {"state": {"type": {"any_": states}}}})
+    return count if isinstance(count, int) else None
+
+
+def _drain(url: str, stale: int) -> None:
+    """Wait until the records of this process's runs have arrived; they travel behind the work.
+
+    Args:
+        url: The server.
+        stale: Runs that never end: a killed process left them in a folder that is used again.
+    """
+    if "prefect" not in sys.modules:
+        return
+    from prefect.events.worker import EventsWorker  # noqa: PLC0415 - never before the export
+
+    EventsWorker.drain_all(timeout=DRAIN_SECONDS)
+    deadline = time.monotonic() + DRAIN_SECONDS
+    before = -1
+    while time.monotonic() < deadline:
+        waiting, known = _unfinished(url), _ask(f"{url}/task_runs/count", {})
+        if waiting is None or (waiting <= stale and known == before):
+            return
+        before = known
+        time.sleep(SETTLE_SECONDS)
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """End the server's process, politely first."""
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()

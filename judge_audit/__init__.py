@@ -1,0 +1,22 @@
+"""The audit an AI image judge must pass before its score may filter, rank, steer or accept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judge_audit.notebook import Audit, audit, connect
+
+__version__ = "0.1.0"
+__all__ = ["Audit", "__version__", "audit", "connect"]
+
+_HOMES = {"audit": "judge_audit.notebook", "Audit": "judge_audit.notebook", "connect": "judge_audit.notebook"}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for
+    """Import the public names when they are used: `judge-audit --help` needs none of them."""
+    if name in _HOMES:
+        import importlib  # noqa: PLC0415
+
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,40 @@
+"""Gaussian blur; strength is the radius (sigma) in percent of the short side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judge_audit.axes.axis import Axis
+from judge_audit.axes.scratch import ladder
+
+if TYPE_CHECKING:
+    from judge_audit.axes.axis import Pixels
+    from judge_audit.axes.scratch import Scratch
+
+THRESHOLD = 0.18
+"""Sigma of about 0.9 px at 512 px, between the visual-difference models' 0.5 and 1.7 px."""
+
+
+def sigma_in_pixels(image: Pixels, strength: float) -> float:
+    """Turn percent of the short side into pixels."""
+    return strength / 100.0 * min(image.shape[:2])
+
+
+def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
+    return scratch.blurred(image, sigma_in_pixels(image, strength)).copy()
+
+
+AXES = (
+    Axis(
+        name="blur",
+        unit="% of the short side (sigma)",
+        description="Gaussian blur of the whole image.",
+        strengths=ladder(THRESHOLD, 11, top=2.4),
+        overdone=1.0,
+        visibility="blur",
+        statistic="sharpness",
+        rises=False,
+        recipe_version=1,
+        draw=_draw,
+    ),
+)

@@ -1,0 +1,383 @@
+"""Asking a judge: render, call, and say what became of every probe.
+
+Pictures are decoded once, drawn by a helper thread ahead of the judge, and not stored. Nothing missing is
+zero: an answer that is refused, unreadable, off the scale or failed is a state with a reason.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from judge_audit.axes import fingerprint
+from judge_audit.axes.scratch import Scratch
+from judge_audit.digests import pixel_digest, text_digest
+from judge_audit.errors import AuditError, UsageError
+from judge_audit.judges.protocol import Recipe, Reply, Stimulus
+from judge_audit.vocabulary import ORIGINAL, State
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.judges.cards import Card
+    from judge_audit.judges.protocol import ControlJudge, Judge
+
+    Row = Mapping[str, Any]
+
+AHEAD = 2
+"""Batches drawn ahead of the judge."""
+
+GIVE_UP = 8
+"""Pictures that fail one after another, without an answer between them, before the judge is given up."""
+
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A probe whose pixels are known."""
+
+    probe: Row
+    pixels: NDArray[np.uint8] | None
+    digest: str
+    inert: bool
+    failed_before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """One batch: rows of `calls` and `scores` to commit together, and how many probes it settled."""
+
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    scores: list[dict[str, Any]] = field(default_factory=list)
+    probes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """One batch with what it says of the judge: answers, pictures that failed for the first time, last error."""
+
+    result: BatchResult
+    answers: int
+    new_failures: int
+    error: Exception | None
+
+
+def runtime_id(card: Card) -> str:
+    """Name what the judge runs on: recorded with every call, not part of its identity."""
+    import platform  # noqa: PLC0415
+
+    return text_digest(platform.machine(), platform.python_version(), fingerprint(), str(card.batch_size))[
+        :16
+    ]
+
+
+def score_block(
+    judge: Judge,
+    work: Sequence[tuple[Row, Sequence[Row]]],
+    *,
+    axes: Mapping[str, Axis],
+    load: Callable[[Row], NDArray[np.uint8]],
+    answered: Mapping[tuple[str, int], Row],
+) -> Iterator[BatchResult]:
+    """Score items with all their probes, batch by batch.
+
+    Batches are cut from the planned probes, so the same plan has the same batches whatever is answered.
+
+    Args:
+        judge: The judge.
+        work: Item rows, each with its probe rows in order.
+        axes: Axes by name.
+        load: Decodes an item.
+        answered: Calls already in the lake by (probe_id, repeat); one drawn by the same libraries is
+            trusted, one drawn by others is bought again only if its pixels differ.
+
+    Yields:
+        What to commit. A batch with nothing new is yielded with no rows.
+
+    Raises:
+        UsageError: If the judge breaks its contract, or fails on picture after picture.
+    """
+    renderer = fingerprint()
+    known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
+    with ahead(_drawn(work, judge.card.batch_size, axes, load, answered, renderer)) as batches:
+        asked = (_ask(judge, batch, size, renderer) for size, batch in batches)
+        yield from _kept(judge, asked, known=known)
+
+
+def _kept(judge: Judge, asked: Iterator[_Heard], *, known: bool) -> Iterator[BatchResult]:
+    """Pass batches on, holding failures back until the judge has answered something since.
+
+    A picture that fails alone is a row; a judge that answers nothing is an error, and nothing of it is kept.
+
+    Args:
+        judge: The judge.
+        asked: Batches as they come.
+        known: Whether the lake already holds answers of this judge.
+    """
+    waiting: list[BatchResult] = []
+    failures = 0
+    last: Exception | None = None
+    for heard in asked:
+        waiting.append(heard.result)
+        last = heard.error or last
+        known = known or heard.answers > 0
+        failures = 0 if heard.answers else failures + heard.new_failures
+        if failures >= GIVE_UP and last is not None:
+            raise _useless(judge, last) from last
+        if not failures and (known or last is None):
+            yield from waiting
+            waiting = []
+    if last is not None and not known:
+        raise _useless(judge, last) from last
+    yield from waiting
+
+
+def _drawn(
+    work: Sequence[tuple[Row, Sequence[Row]]],
+    batch_size: int,
+    axes: Mapping[str, Axis],
+    load: Callable[[Row], NDArray[np.uint8]],
+    answered: Mapping[tuple[str, int], Row],
+    renderer: str,
+) -> Iterator[tuple[int, list[Drawn]]]:
+    """Draw the probes that are not settled yet, in batches of planned probes."""
+    scratch = Scratch()
+    batch: list[Drawn] = []
+    size = 0
+    asked: set[tuple[str, int]] = set()
+    for item, probes in work:
+        pixels: NDArray[np.uint8] | None = None
+        for probe in probes:
+            key = (probe["probe_id"], probe["repeat"])
+            held = answered.get(key)
+            settled = held is not None and held["renderer"] == renderer and held["state"] != State.FAILED
+            if not settled and key not in asked:
+                asked.add(key)
+                if pixels is None:
+                    pixels = load(item)
+                drawn = _draw(item, probe, pixels, axes, scratch)
+                if held is not None and held["state"] == State.FAILED:
+                    drawn = replace(drawn, failed_before=True)
+                if held is None or held["state"] == State.FAILED or held["pixel_digest"] != drawn.digest:
+                    batch.append(drawn)
+            size += 1
+            if size == batch_size:
+                yield size, batch
+                batch, size = [], 0
+    if size:
+        yield size, batch
+
+
+def _draw(
+    item: Row, probe: Row, pixels: NDArray[np.uint8], axes: Mapping[str, Axis], scratch: Scratch
+) -> Drawn:
+    """Draw one probe; a rung whose pixels equal the original's is inert."""
+    if probe["axis"] == ORIGINAL:
+        return Drawn(probe, pixels, item["pixel_digest"], inert=False)
+    changed = axes[probe["axis"]].draw(pixels, probe["strength"], scratch)
+    digest = pixel_digest(changed)
+    inert = digest == item["pixel_digest"]
+    return Drawn(probe, None if inert else changed, digest, inert)
+
+
+@contextmanager
+def ahead(source: Iterator[Thing], depth: int = AHEAD) -> Iterator[Iterator[Thing]]:
+    """Run an iterator in a thread, `depth` steps ahead of whoever takes from it.
+
+    An error in the thread is raised where the next thing is taken; leaving the block ends the thread.
+    """
+    held: queue.Queue[tuple[str, Any]] = queue.Queue(maxsize=depth)
+    stopped = threading.Event()
+
+    def put(kind: str, content: Any) -> None:  # noqa: ANN401 - a thing, an error or nothing
+        while not stopped.is_set():
+            try:
+                held.put((kind, content), timeout=0.1)
+            except queue.Full:
+                continue
+            return
+
+    def run() -> None:
+        try:
+            for thing in source:
+                put("thing", thing)
+                if stopped.is_set():
+                    return
+            put("end", None)
+        except BaseException as error:  # noqa: BLE001 - raised again by the taker
+            put("error", error)
+
+    def take() -> Iterator[Thing]:
+        while True:
+            kind, content = held.get()
+            if kind == "end":
+                return
+            if kind == "error":
+                raise content
+            yield content
+
+    thread = threading.Thread(target=run, name="render-ahead", daemon=True)
+    thread.start()
+    try:
+        yield take()
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _ask(judge: Judge, batch: Sequence[Drawn], size: int, renderer: str) -> _Heard:
+    """Ask for a batch and write down what came of it."""
+    result = BatchResult(probes=size)
+    shown = [drawn for drawn in batch if not drawn.inert]
+    stimuli = [Stimulus(drawn.pixels, drawn.probe["prompt"]) for drawn in shown if drawn.pixels is not None]
+    started = time.perf_counter()
+    replies, error = _replies(judge, stimuli) if stimuli else ([], None)
+    latency = 1000 * (time.perf_counter() - started) / max(len(stimuli), 1)
+    reply_of = dict(zip([id(drawn) for drawn in shown], replies, strict=True))
+    for drawn in batch:
+        reply = Reply(state=State.INERT, attempts=0) if drawn.inert else reply_of[id(drawn)]
+        call, scores = rows_of(judge.card, drawn.probe, reply)
+        call |= {"renderer": renderer, "pixel_digest": drawn.digest}
+        call |= {"latency_ms": 0.0 if drawn.inert else latency, "called_at": datetime.now(UTC)}
+        result.calls.append(call)
+        result.scores.extend(scores)
+    failed = [drawn for drawn, reply in zip(shown, replies, strict=True) if reply.state == State.FAILED]
+    fresh = sum(not drawn.failed_before for drawn in failed)
+    return _Heard(result, len(shown) - len(failed), fresh, error)
+
+
+def _replies(judge: Judge, stimuli: Sequence[Stimulus]) -> tuple[list[Reply], Exception | None]:
+    """Call the judge; a batch that fails is tried again one by one, so that one picture fails alone."""
+    try:
+        return _checked(judge, stimuli, judge.score(stimuli)), None
+    except AuditError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a judge may raise anything
+        if len(stimuli) == 1:
+            return [_failed(error, attempts=1)], error
+    found: list[Reply] = []
+    last: Exception | None = None
+    for stimulus in stimuli:
+        try:
+            found += _checked(judge, [stimulus], judge.score([stimulus]))
+        except AuditError:
+            raise
+        except Exception as error:  # noqa: BLE001
+            last = error
+            found.append(_failed(error, attempts=2))
+    return found, last
+
+
+def _failed(error: Exception, attempts: int) -> Reply:
+    return Reply(state=State.FAILED, raw=f"{type(error).__name__}: {error}"[:500], attempts=attempts)
+
+
+def _useless(judge: Judge, error: Exception) -> UsageError:
+    return UsageError(
+        f"the judge “{judge.card.name}” failed on picture after picture; the last error was "
+        f"{type(error).__name__}: {error}"
+    )
+
+
+def _checked(judge: Judge, stimuli: Sequence[Stimulus], replies: Sequence[Reply]) -> list[Reply]:
+    """Hold a judge to one reply per picture."""
+    if len(replies) != len(stimuli):
+        raise UsageError(
+            f"the judge “{judge.card.name}” gave {len(replies)} answers to {len(stimuli)} pictures; "
+            "it must give one per picture, in order."
+        )
+    return list(replies)
+
+
+def rows_of(card: Card, probe: Row, reply: Reply) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Make the row of `calls` and the rows of `scores` of one reply.
+
+    Raises:
+        UsageError: If the reply has a dimension that the card does not name.
+    """
+    key = {"judge_id": card.judge_id, "probe_id": probe["probe_id"], "repeat": probe["repeat"]}
+    key["is_control"] = card.kind in {"control", "ruler"}
+    strangers = sorted(set(reply.scores) - set(card.dimensions))
+    if strangers:
+        raise UsageError(
+            f"the judge “{card.name}” answered the dimensions {', '.join(strangers)}, which its card does not name. "
+            f"Write a card with dimensions: [{', '.join(sorted(reply.scores))}]."
+        )
+    scores = []
+    raw = reply.raw
+    if reply.state == State.OK:
+        for dimension in card.dimensions:
+            value, state = _value(card, reply.scores.get(dimension))
+            if value is not None and state == State.OUT_OF_SCALE:
+                raw = f"{raw} {dimension}={value!r}".strip()
+            row = {**key, "dimension": dimension, "value": value if state == State.OK else None}
+            scores.append({**row, "state": state.value, "parser_version": card.parser_version})
+    elif reply.state != State.INERT:
+        row = {**key, "value": None, "state": reply.state.value, "parser_version": card.parser_version}
+        scores = [{**row, "dimension": dimension} for dimension in card.dimensions]
+    call = {**key, "runtime_id": runtime_id(card), "state": reply.state.value, "raw_reply": raw}
+    call |= {"attempts": reply.attempts, "tokens": reply.tokens, "cost": reply.cost}
+    return call, scores
+
+
+def _value(card: Card, value: float | None) -> tuple[float | None, State]:
+    """Check a number: never clipped, never invented."""
+    if value is None:
+        return None, State.EMPTY
+    if not math.isfinite(value):
+        return None, State.UNPARSABLE
+    low, high = card.scale_low, card.scale_high
+    if (low is not None and value < low) or (high is not None and value > high):
+        return value, State.OUT_OF_SCALE
+    return float(value), State.OK
+
+
+def score_control(
+    control: ControlJudge,
+    work: Sequence[tuple[Row, Sequence[Row]]],
+    *,
+    axes: Mapping[str, Axis],
+    visible: Mapping[tuple[str, str], float | None],
+    drawn: Mapping[tuple[str, int], Row],
+) -> BatchResult:
+    """Have a control answer probes from their recipes; pixels were drawn when the judge was asked.
+
+    Args:
+        control: The control.
+        work: Item rows, each with its probe rows.
+        axes: Axes by name.
+        visible: The smaller perceptible point by (item_id, axis).
+        drawn: The judge's own calls by (probe_id, repeat), which know what is inert.
+    """
+    result = BatchResult()
+    seen: set[tuple[str, int]] = set()
+    for item, probes in work:
+        for probe in probes:
+            key = (probe["probe_id"], probe["repeat"])
+            if key in seen or key not in drawn:
+                continue
+            seen.add(key)
+            if drawn[key]["state"] == State.INERT:
+                reply = Reply(state=State.INERT, attempts=0)
+            else:
+                overdone = axes[probe["axis"]].overdone if probe["axis"] in axes else 1.0
+                point = visible.get((item["item_id"], probe["axis"]))
+                names = (item["item_id"], item["source"], probe["axis"])
+                recipe = Recipe(*names, probe["strength"], point, overdone, probe["repeat"])
+                (reply,) = control.score_probes([], [recipe])
+            call, scores = rows_of(control.card, probe, reply)
+            call |= {"renderer": drawn[key]["renderer"], "pixel_digest": drawn[key]["pixel_digest"]}
+            call |= {"latency_ms": 0.0, "called_at": datetime.now(UTC)}
+            result.calls.append(call)
+            result.scores.extend(scores)
+    return result

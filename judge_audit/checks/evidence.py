@@ -1,0 +1,252 @@
+"""What a check is handed, and the shape in which ladders are measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.measures.lifts import Lifts, Reference, averaged, lifts
+from judge_audit.measures.scale import distinct
+from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.judges.cards import Card
+    from judge_audit.limits import Limits
+
+    Floats = NDArray[np.float64]
+
+SMALL = "(small sources)"
+"""Name of the stratum in which sources too small to stand alone are pooled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a check found: rows of `curves`, `measures` and `verdicts`."""
+
+    curves: tuple[dict[str, Any], ...] = ()
+    measures: tuple[dict[str, Any], ...] = ()
+    verdicts: tuple[dict[str, Any], ...] = ()
+
+    def __add__(self, other: Findings) -> Findings:
+        """Put the findings of two checks together."""
+        return Findings(
+            self.curves + other.curves, self.measures + other.measures, self.verdicts + other.verdicts
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """What people see of one item's ladder."""
+
+    perceptible_low: float
+    perceptible_high: float
+    objectionable: float
+    provisional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """The untouched scores of one source (or of the small ones together), one dimension.
+
+    Attributes:
+        source: Its name.
+        items: Ids of the items with a finite first score, in the order of the reference.
+        reference: Their oriented scores.
+        spread: Robust standard deviation of the scores.
+        resolved: Whether the scores differ enough to rank anything.
+    """
+
+    source: str
+    items: tuple[str, ...]
+    reference: Reference
+    spread: float
+    resolved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """The ladders of one axis in one stratum.
+
+    Attributes:
+        stratum: Where they belong.
+        items: Item ids, n of them.
+        clusters: Their clusters, numbered as in the reference, shape (n,).
+        originals: Oriented scores untouched, shape (n, R), NaN where missing.
+        scores: Oriented scores, shape (n, K, R), NaN where missing or inert.
+        inert: Rungs that change no pixel, shape (n, K).
+    """
+
+    stratum: Stratum
+    items: tuple[str, ...]
+    clusters: NDArray[np.intp]
+    originals: Floats
+    scores: Floats
+    inert: NDArray[np.bool_]
+
+    def lifts_at(self, rungs: NDArray[np.intp]) -> Lifts:
+        """Lift of each item at a rung of its own (index into the strengths; −1: NaN), over repeats."""
+        rows = np.arange(len(self.items))
+        found = []
+        for repeat in range(self.scores.shape[2]):
+            values = np.where(rungs >= 0, self.scores[rows, rungs, repeat], np.nan)
+            found.append(lifts(values, self.originals[:, repeat], self.clusters, self.stratum.reference))
+        return averaged(found)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything a check may look at.
+
+    Attributes:
+        audit_id: The run.
+        judge_id: The judge.
+        is_control: Whether it has a planted fault.
+        card: Its card.
+        seed: Seed of every draw.
+        responses: item_id, source, topic, cluster, axis, rung, strength, repeat, dimension, value, state.
+        zones: item_id, axis, perceptible_low, perceptible_high, objectionable, provisional.
+        axes: The axes climbed.
+        limits: The limits in force.
+    """
+
+    audit_id: str
+    judge_id: str
+    is_control: bool
+    card: Card
+    seed: int
+    responses: pa.Table
+    zones: pa.Table
+    axes: Mapping[str, Axis]
+    limits: Limits
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The dimensions that ladders are read on: `overall` if there is one, else each."""
+        return (OVERALL,) if OVERALL in self.card.dimensions else tuple(self.card.dimensions)
+
+    @property
+    def sign(self) -> float:
+        """1 if higher is better, −1 if lower is."""
+        return 1.0 if self.card.higher_is_better else -1.0
+
+    @property
+    def claims(self) -> int:
+        """How many claims are tested together: axes with zones × four faults × dimensions."""
+        axes = {axis for _, axis in self.zone_of}
+        return max(1, len(axes & set(self.axes)) * 4 * len(self.dimensions))
+
+    @cached_property
+    def zone_of(self) -> dict[tuple[str, str], Zone]:
+        """Zones by item and axis."""
+        return {
+            (row["item_id"], row["axis"]): Zone(
+                row["perceptible_low"], row["perceptible_high"], row["objectionable"], row["provisional"]
+            )
+            for row in self.zones.to_pylist()
+            if row["perceptible_low"] is not None
+        }
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The responses as rows."""
+        return self.responses.to_pylist()  # type: ignore[no-any-return]
+
+    def key(self, check: str, measure: str, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Make the key columns of a result row."""
+        return {
+            "audit_id": self.audit_id,
+            "subject": self.judge_id,
+            "check": check,
+            "measure": measure,
+            "is_control": self.is_control,
+            **parts,
+        }
+
+    def strata(self, dimension: str) -> tuple[Stratum, ...]:
+        """Gather the untouched scores per source; sources under the coarse limit are pooled."""
+        if dimension not in self._cache:
+            self._cache[dimension] = self._make_strata(dimension)
+        found: tuple[Stratum, ...] = self._cache[dimension]
+        return found
+
+    def _make_strata(self, dimension: str) -> tuple[Stratum, ...]:
+        by_source: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            if row["axis"] == ORIGINAL and row["repeat"] == 0 and row["dimension"] == dimension:
+                if row["state"] == State.OK:
+                    by_source.setdefault(row["source"], []).append(row)
+        smallest = self.limits["ladder.coarse_reference"]
+        small = sorted(source for source, rows in by_source.items() if len(rows) < smallest)
+        if len(small) > 1 or (small and len(by_source) > 1):
+            pooled = [row for source in small for row in by_source.pop(source)]
+            by_source[SMALL] = pooled
+        return tuple(self._stratum(source, by_source[source]) for source in sorted(by_source))
+
+    def _stratum(self, source: str, rows: Sequence[Mapping[str, Any]]) -> Stratum:
+        ordered = sorted(rows, key=lambda row: row["item_id"])
+        names = sorted({row["cluster"] for row in ordered})
+        number = {name: index for index, name in enumerate(names)}
+        values = self.sign * np.array([row["value"] for row in ordered])
+        reference = Reference(values, np.array([number[row["cluster"]] for row in ordered]), len(names))
+        count, top = distinct(values)
+        spread = float(1.4826 * np.median(np.abs(values - np.median(values)))) or float(values.std())
+        resolved = count >= 3 and top <= self.limits["ladder.one_value_share"]
+        return Stratum(source, tuple(row["item_id"] for row in ordered), reference, spread, resolved)
+
+    def climbs(self, axis: str, dimension: str) -> tuple[Climb, ...]:
+        """Gather the ladders of an axis, one climb per stratum that has any."""
+        name = f"{dimension}\0{axis}"
+        if name not in self._cache:
+            made = (self._climb(axis, dimension, stratum) for stratum in self.strata(dimension))
+            self._cache[name] = tuple(climb for climb in made if climb is not None)
+        found: tuple[Climb, ...] = self._cache[name]
+        return found
+
+    @cached_property
+    def _by_axis(self) -> dict[str, list[dict[str, Any]]]:
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            found.setdefault(row["axis"], []).append(row)
+        return found
+
+    @property
+    def originals(self) -> list[dict[str, Any]]:
+        """The untouched responses, all repeats."""
+        return self._by_axis.get(ORIGINAL, [])
+
+    def _climb(self, axis: str, dimension: str, stratum: Stratum) -> Climb | None:
+        rows = [row for row in self._by_axis.get(axis, []) if row["dimension"] in (dimension, POOLED)]
+        held = set(stratum.items)
+        items = tuple(sorted({row["item_id"] for row in rows} & held))
+        if not items:
+            return None
+        place = {item_id: index for index, item_id in enumerate(items)}
+        rungs = len(self.axes[axis].strengths)
+        repeats = 1 + max(row["repeat"] for row in rows)
+        scores = np.full((len(items), rungs, repeats), np.nan)
+        inert = np.zeros((len(items), rungs), bool)
+        originals = np.full((len(items), repeats), np.nan)
+        for row in rows:
+            if row["item_id"] in place:
+                where = place[row["item_id"]], row["rung"] - 1
+                if row["state"] == State.INERT:
+                    inert[where] = True
+                elif row["state"] == State.OK:
+                    scores[(*where, row["repeat"])] = self.sign * row["value"]
+        for row in self.originals:
+            if row["item_id"] in place and row["dimension"] == dimension and row["repeat"] < repeats:
+                if row["state"] == State.OK:
+                    originals[place[row["item_id"]], row["repeat"]] = self.sign * row["value"]
+        own = dict(zip(stratum.items, stratum.reference.clusters, strict=True))
+        clusters = np.array([own[item_id] for item_id in items])
+        return Climb(stratum, items, clusters, originals, scores, inert)

@@ -1,0 +1,100 @@
+"""Jitter: does the score shake where people see nothing, beyond the judge's own retest noise?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judge_audit.checks import ladder_question as ladder
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.premature import is_provisional
+from judge_audit.measures.estimates import NOTHING, Estimate, below
+from judge_audit.measures.lifts import Lifts, absolute, averaged, difference, lifts
+from judge_audit.messages import say
+from judge_audit.vocabulary import State, Verdict
+
+if TYPE_CHECKING:
+    from judge_audit.checks.evidence import Climb, Evidence
+
+NAME = "jitter"
+MEASURE = "jitter"
+
+
+def run(evidence: Evidence) -> Findings:
+    """Measure mean |lift| at the last imperceptible rung minus mean |lift| between two untouched repeats."""
+    findings = Findings()
+    for dimension in evidence.dimensions:
+        for axis in evidence.axes:
+            findings += _judge(evidence, axis, dimension)
+    return findings
+
+
+def retest(evidence: Evidence, climb: Climb, dimension: str) -> Lifts:
+    """Size of the lift between two untouched repeats of each item; NaN where there was only one."""
+    place = {item_id: index for index, item_id in enumerate(climb.items)}
+    scores = np.full((len(climb.items), 2), np.nan)
+    for row in evidence.originals:
+        if row["item_id"] in place and row["dimension"] == dimension and row["repeat"] < 2:
+            if row["state"] == State.OK:
+                scores[place[row["item_id"]], row["repeat"]] = evidence.sign * row["value"]
+    return absolute(lifts(scores[:, 1], scores[:, 0], climb.clusters, climb.stratum.reference))
+
+
+def sizes(climb: Climb, rungs: ladder.Ints, *, highest: bool | None) -> Lifts:
+    """Size of each item's lift at its rung: per repeat, then averaged."""
+    whole = ladder.filled(climb, rungs, highest=highest)
+    rows = np.arange(len(climb.items))
+    found = []
+    for repeat in range(climb.scores.shape[2]):
+        values = np.where(rungs >= 0, climb.scores[rows, rungs, repeat], np.nan)
+        found.append(
+            absolute(lifts(values, climb.originals[:, repeat], climb.clusters, climb.stratum.reference))
+        )
+    observed = averaged(found)
+    gap = np.isnan(observed.values)
+    return Lifts(
+        np.where(gap, np.abs(whole.values), observed.values),
+        np.where(gap[:, None], np.abs(whole.without), observed.without),
+        observed.clusters,
+    )
+
+
+def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
+    margin = evidence.limits["jitter.margin"]
+    climbs = ladder.resolved(evidence, axis, dimension)
+    edges = [ladder.edges(evidence, axis, climb) for climb in climbs]
+    limits = {"limit_low": None, "limit_high": margin, "margin": margin}
+    provisional = is_provisional(evidence, axis)
+    if not any(entry is not None for part in edges for entry in part):
+        return ladder.unmeasured(evidence, NAME, MEASURE, axis, dimension, provisional=provisional, **limits)
+    rungs = [np.array([-1 if entry is None else entry.rung for entry in part]) for part in edges]
+    noise = [retest(evidence, climb, dimension) for climb in climbs]
+
+    def estimate(way: bool | None) -> Estimate:  # noqa: FBT001 - None is a third way
+        return ladder.combined_mean(
+            [
+                difference(sizes(climb, at, highest=way), own)
+                for climb, at, own in zip(climbs, rungs, noise, strict=True)
+            ]
+        )
+
+    def judge(way: bool | None) -> ladder.Judged:  # noqa: FBT001
+        return ladder.decided(below(estimate(way), margin, evidence.claims), ("", "jitters"))
+
+    share = ladder.missing_share(climbs, rungs)
+    judged = ladder.stands_however_filled(share, evidence.limits["ladder.missing_share"], judge)
+    if judged.verdict == Verdict.PASS and ladder.coarse(evidence, climbs):
+        judged = ladder.Judged(Verdict.INCONCLUSIVE, "", judged.notes)
+    whole = estimate(None)
+    notes = list(ladder.standing_notes(evidence, climbs))
+    if whole is NOTHING:
+        notes.insert(0, say("missing.clusters", clusters=0))
+    verdict = ladder.verdict_row(
+        evidence, NAME, MEASURE, axis, dimension, whole, judged, provisional=provisional, notes=notes, **limits
+    )
+    row = ladder.measure_row(evidence, NAME, MEASURE, whole, axis=axis, dimension=dimension)
+    row["n_needed"] = verdict["n_needed"]
+    return Findings(measures=(row,), verdicts=(verdict,))
+
+

@@ -1,0 +1,133 @@
+"""The commands that make audits: `init`, `demo`, `run`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from judge_audit.errors import MachineryError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judge_audit.project import Configuration
+
+DEMO_FOLDER = Path("judge-audit-demo")
+"""Where `demo` keeps its pictures, its lake and its report, below the folder it is run in."""
+
+REPORT = typer.Option(None, "--report", help="Folder of the report.")
+LAKE = typer.Option(None, "--lake", help="Folder of the results.")
+RUNNER = typer.Option(None, "--runner", help="How tasks run: threads or processes.")
+WORKERS = typer.Option(None, "--workers", help="Tasks at a time; 0 for one per core.")
+DRY_RUN = typer.Option(False, "--dry-run", help="Say what would be asked of the judge, and ask nothing.")
+AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
+
+
+def init(folder: Path = typer.Argument(Path(), help="Where to.")) -> None:
+    """Make a project: a commented audit.yaml and folders for your own parts."""
+    from judge_audit.project import init_project
+
+    made = init_project(folder)
+    typer.echo(f"Made {', '.join(str(path) for path in made)}.")
+    typer.echo(f"Name your items and your judge in {made[0]}, then: judge-audit run {made[0]}")
+
+
+def demo(
+    lake: Path | None = LAKE,
+    report: Path | None = REPORT,
+    runner: str | None = RUNNER,
+    workers: int | None = WORKERS,
+    dry_run: bool = DRY_RUN,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Audit the built-in judge on built-in pictures, in a lake of its own (judge-audit-demo/ here)."""
+    from judge_audit.demo.corpus import write_demo_corpus
+    from judge_audit.progress import shown
+    from judge_audit.project import resolve
+
+    with shown() as progress:
+        progress.stage("drawing the demo's pictures")
+        items = write_demo_corpus(DEMO_FOLDER / "corpus")
+    overrides = {
+        "items": str(items),
+        "lake": str(lake or DEMO_FOLDER / "lake"),
+        "report": str(report or DEMO_FOLDER / "report"),
+        "runner": runner,
+        "workers": workers,
+    }
+    _audit(resolve(None, overrides), dry_run=dry_run, as_json=as_json)
+
+
+def run(  # noqa: PLR0917 - the options of a command, never called by position
+    file: Path | None = typer.Argument(None, metavar="audit.yaml", help="The project's audit.yaml."),
+    items: str | None = typer.Option(None, "--items", help="Items file: .csv, .jsonl or .parquet."),
+    judge: str | None = typer.Option(None, "--judge", help="A built-in name, module:attribute, or a card."),
+    axes: str | None = typer.Option(None, "--axes", help="Names with commas between, default, or all."),
+    ladder_items: int | None = typer.Option(None, "--ladder-items", help="How many items carry ladders."),
+    repeats: int | None = typer.Option(None, "--repeats", help="How often each probe is asked."),
+    readings: str | None = typer.Option(None, "--readings", help="Your annotators' readings file."),
+    seed: int | None = typer.Option(None, "--seed", help="Seed of every draw."),
+    context: str | None = typer.Option(
+        None, "--context", help="internal, or outside (people beyond the team)."
+    ),
+    lake: str | None = LAKE,
+    report: str | None = REPORT,
+    runner: str | None = RUNNER,
+    workers: int | None = WORKERS,
+    skip_bad: bool = typer.Option(False, "--skip-bad", help="Leave bad rows out, and list them."),
+    dry_run: bool = DRY_RUN,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Audit a judge. What stands here wins over audit.yaml."""
+    from judge_audit.project import resolve
+
+    overrides = {
+        "items": items,
+        "judge": judge,
+        "axes": _names(axes),
+        "ladder_items": ladder_items,
+        "repeats": repeats,
+        "readings": readings,
+        "seed": seed,
+        "context": context,
+        "lake": lake,
+        "report": report,
+        "runner": runner,
+        "workers": workers,
+        "skip_bad": skip_bad or None,
+    }
+    _audit(resolve(file, overrides), dry_run=dry_run, as_json=as_json)
+
+
+def _names(text: str | None) -> str | list[str] | None:
+    """Take the names of axes apart."""
+    if text is None or text in {"default", "all"}:
+        return text
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _audit(configuration: Configuration, *, dry_run: bool, as_json: bool) -> None:
+    """Hand a configuration to the audit flow and print what it says."""
+    from judge_audit.progress import shown
+
+    with shown() as progress:
+        result = _flow("audit")(configuration, progress=progress, dry_run=dry_run)
+    if as_json:
+        typer.echo(json.dumps(result.document, ensure_ascii=False, indent=2, default=str))
+    else:
+        for line in result.lines:
+            typer.echo(line)
+
+
+def _flow(name: str) -> Callable[..., Any]:
+    """Find a flow: the flows stand above the library, which therefore does not import them."""
+    from importlib.metadata import entry_points
+
+    found = list(entry_points(group="judge_audit.flows", name=name))
+    if not found:
+        raise MachineryError("the audit flow is not installed. Install image-judge-audit again with pip.")
+    flow: Callable[..., Any] = found[0].load()
+    return flow

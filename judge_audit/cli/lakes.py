@@ -1,0 +1,88 @@
+"""The commands that read a lake: `lake sql`, `lake tables`, `lake views`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from judge_audit.errors import UsageError
+
+if TYPE_CHECKING:
+    from judge_audit.lake.lake import Lake
+    from judge_audit.lake.sql import Format
+
+LAKE = typer.Option(
+    None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
+)
+AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
+FORMATS: tuple[Format, ...] = ("table", "csv", "json")
+
+
+def commands() -> typer.Typer:
+    """Give the `lake` commands."""
+    app = typer.Typer(help="Read the results.", no_args_is_help=True, rich_markup_mode=None)
+    app.command("sql")(sql)
+    app.command("tables")(tables)
+    app.command("views")(views)
+    return app
+
+
+def sql(
+    question: str = typer.Argument("-", help="One SELECT or EXPLAIN statement; - reads it from the input."),
+    lake: str | None = LAKE,
+    form: str = typer.Option("table", "--format", help="table, csv or json."),
+    as_json: bool = AS_JSON,
+) -> None:
+    """Answer one question in SQL."""
+    from judge_audit.lake.sql import run_sql
+
+    chosen = next((known for known in FORMATS if known == ("json" if as_json else form)), None)
+    if chosen is None:
+        raise UsageError(f"there is no format “{form}”; the formats are {', '.join(FORMATS)}.")
+    text = sys.stdin.read() if question == "-" else question
+    answer = run_sql(_open(lake), text, chosen)
+    typer.echo(answer, nl=False)
+
+
+def tables(lake: str | None = LAKE, as_json: bool = AS_JSON) -> None:
+    """List the tables and views, with their rows and what they tell."""
+    from judge_audit.lake.connect import told
+
+    found = told(_open(lake))
+    if as_json:
+        typer.echo(json.dumps([asdict(entry) for entry in found], ensure_ascii=False, indent=2))
+        return
+    wide = max(len(entry.name) for entry in found)
+    for entry in found:
+        typer.echo(f"{entry.name:<{wide}}  {entry.kind:<5}  {entry.rows:>11,}  {entry.meaning}")
+
+
+def views(lake: str | None = LAKE) -> None:
+    """Print the SQL that serves plain DuckDB: judge-audit lake views > views.sql; duckdb -init views.sql."""
+    from judge_audit.lake.connect import views_sql
+
+    typer.echo(views_sql(_open(lake)), nl=False)
+
+
+def _open(given: str | None) -> Lake:
+    """Open the lake that was meant; never make one."""
+    from judge_audit.lake import Lake
+
+    return Lake.open(where(given), create=False)
+
+
+def where(given: str | None) -> str:
+    """Tell which lake is meant: the option, else ./audit.yaml, else the environment, else a folder here."""
+    from judge_audit.project import DEFAULT_LAKE, LAKE_VARIABLE, resolve
+
+    if given:
+        return given
+    if Path("audit.yaml").exists():
+        return resolve("audit.yaml").lake
+    return os.environ.get(LAKE_VARIABLE) or DEFAULT_LAKE

@@ -1,0 +1,130 @@
+"""The demo's items: three sources of pictures with the items file that lists them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import cv2
+
+from judge_audit.demo.drawing import draw_scene
+from judge_audit.demo.photos import PHOTOGRAPHS, cut_crops
+from judge_audit.demo.scenes import STYLES, make_scene, prompt_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+ITEMS_PER_SOURCE = 108
+"""At least 100, and the same number of crops of each of the nine photographs."""
+
+SIDE = 320
+"""Pixels; small enough that the default judge answers some five thousand probes in well under a minute."""
+
+SEED = 20
+COLUMNS = ("item_id", "source", "prompt", "image", "topic", "cluster")
+_SEAL = "corpus.json"
+
+
+def write_demo_corpus(folder: Path, *, size: int = SIDE) -> Path:
+    """Write the demo's pictures and items file, unless they are there and intact.
+
+    Args:
+        folder: Where to; made if need be.
+        size: Side of the pictures in pixels.
+
+    Returns:
+        Path of the items file.
+    """
+    listing = folder / "items.csv"
+    if _intact(folder, size):
+        return listing
+    (folder / "images").mkdir(parents=True, exist_ok=True)
+    rows, drawings = _planned(size)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        digests = list(pool.map(lambda row, draw: _write(folder / row["image"], draw()), rows, drawings))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    _replace(listing, text.getvalue().encode())
+    seal = {
+        "size": size,
+        "items": _digest(listing.read_bytes()),
+        "images": {row["image"]: digest for row, digest in zip(rows, digests, strict=True)},
+    }
+    _replace(folder / _SEAL, json.dumps(seal, indent=1).encode())
+    return listing
+
+
+def _planned(size: int) -> tuple[list[dict[str, str]], list[Callable[[], NDArray[np.uint8]]]]:
+    """List the rows of the items file, each with what draws its picture."""
+    rows: list[dict[str, str]] = []
+    drawings: list[Callable[[], NDArray[np.uint8]]] = []
+    for crop in cut_crops(ITEMS_PER_SOURCE, size, SEED):
+        item_id = f"photo-{crop.photograph}-{crop.number:02d}"
+        rows.append(_row(item_id, "photographs", PHOTOGRAPHS[crop.photograph], "photograph", crop.photograph))
+        drawings.append(lambda pixels=crop.pixels: pixels)  # type: ignore[misc]
+    for turn, style in enumerate(STYLES):
+        for index in range(ITEMS_PER_SOURCE):
+            scene = make_scene(turn * 1000 + index)
+            item_id = f"{style}-{index:03d}"
+            rows.append(_row(item_id, f"{style} scenes", prompt_of(scene, style), scene.setting, item_id))
+            drawings.append(lambda scene=scene, style=style: draw_scene(scene, style, size))  # type: ignore[misc]
+    return rows, drawings
+
+
+def _row(item_id: str, source: str, prompt: str, topic: str, cluster: str) -> dict[str, str]:
+    """Make one row of the items file."""
+    image = f"images/{item_id}.png"
+    return {
+        "item_id": item_id,
+        "source": source,
+        "prompt": prompt,
+        "image": image,
+        "topic": topic,
+        "cluster": cluster,
+    }
+
+
+def _write(path: Path, pixels: NDArray[np.uint8]) -> str:
+    """Write one picture as PNG, quickly rather than tightly packed; give its digest."""
+    done, content = cv2.imencode(".png", pixels[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 1])
+    assert done
+    written = content.tobytes()
+    _replace(path, written)
+    return _digest(written)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Put a file in place whole."""
+    draft = path.with_name(f".{path.name}")
+    draft.write_bytes(content)
+    draft.replace(path)
+
+
+def _digest(content: bytes) -> str:
+    """Digest a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _intact(folder: Path, size: int) -> bool:
+    """Say whether every file of the corpus is there as it was written."""
+    try:
+        seal = json.loads((folder / _SEAL).read_text())
+        return (
+            seal["size"] == size
+            and seal["items"] == _digest((folder / "items.csv").read_bytes())
+            and all(
+                digest == _digest((folder / name).read_bytes()) for name, digest in seal["images"].items()
+            )
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False

@@ -1,0 +1,204 @@
+"""Draws scenes in two styles: a flat illustration, and lit solids as a camera would see them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judge_audit.demo.painting import Light, expose, fill, lay, noise, shade, sweep
+from judge_audit.demo.scenes import STYLES
+from judge_audit.demo.shapes import COLOURS, THINGS, oval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from judge_audit.demo.painting import Canvas
+    from judge_audit.demo.scenes import Placed, Scene, Style
+    from judge_audit.demo.shapes import Colour
+
+_SKY: dict[str, tuple[Colour, Colour]] = {
+    "noon": ((86, 150, 220), (196, 224, 242)),
+    "evening": ((92, 80, 138), (250, 168, 104)),
+    "night": ((14, 20, 46), (44, 58, 98)),
+    "fog": ((190, 196, 200), (214, 216, 216)),
+}
+_WALL: tuple[Colour, ...] = (
+    (214, 200, 176),
+    (150, 172, 180),
+    (188, 130, 110),
+    (108, 126, 110),
+    (226, 222, 214),
+)
+_WOOD: tuple[Colour, ...] = ((158, 108, 66), (120, 76, 50), (196, 156, 108), (88, 66, 58))
+_GROUND: dict[str, Colour] = {"meadow": (106, 150, 70), "beach": (226, 202, 150)}
+_SEA: dict[str, Colour] = {
+    "noon": (40, 124, 160),
+    "evening": (120, 96, 130),
+    "night": (20, 34, 66),
+    "fog": (150, 164, 170),
+}
+_DISC: dict[str, Colour] = {"noon": (255, 246, 206), "evening": (255, 214, 140), "night": (234, 234, 222)}
+_HOUR_LIGHT: dict[str, tuple[tuple[float, float, float], float]] = {
+    "noon": ((1.0, 1.0, 0.98), 0.42),
+    "evening": ((1.06, 0.84, 0.66), 0.34),
+    "night": ((0.42, 0.47, 0.64), 0.40),
+    "fog": ((0.86, 0.88, 0.90), 0.78),
+}
+
+
+def draw_scene(scene: Scene, style: Style, size: int) -> NDArray[np.uint8]:
+    """Draw a scene.
+
+    Args:
+        scene: What to show.
+        style: In which style.
+        size: Side of the square picture in pixels.
+
+    Returns:
+        8-bit sRGB pixels, shape (size, size, 3).
+    """
+    rng = np.random.default_rng([11, scene.seed, STYLES.index(style)])
+    return _draw_flat(scene, size, rng) if style == "flat" else _draw_shaded(scene, size, rng)
+
+
+def _points(thing: Placed, outline: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Place an outline on the canvas; pixels, y down."""
+    placed = np.array((thing.x * size, thing.y * size)) + outline * (thing.size * size, -thing.size * size)
+    return np.asarray(placed, np.float64)
+
+
+def _stage(scene: Scene, rng: np.random.Generator, size: int) -> tuple[Canvas, int, Colour]:
+    """Paint sky or wall over the whole canvas; give it, the horizon's row and the ground's colour."""
+    if scene.setting == "table":
+        wall = _WALL[int(rng.integers(len(_WALL)))]
+        canvas = sweep(size, size, wall, (int(wall[0] * 0.82), int(wall[1] * 0.82), int(wall[2] * 0.84)))
+        canvas *= np.array(_HOUR_LIGHT[scene.hour][0], np.float32)
+        return canvas, int(size * rng.uniform(0.52, 0.66)), _WOOD[int(rng.integers(len(_WOOD)))]
+    horizon = int(size * (0.56 if scene.setting == "beach" else rng.uniform(0.50, 0.66)))
+    canvas = sweep(size, size, *_SKY[scene.hour])
+    canvas[:horizon] = sweep(horizon, size, *_SKY[scene.hour])
+    return canvas, horizon, _GROUND[scene.setting]
+
+
+def _scenery(canvas: Canvas, scene: Scene, rng: np.random.Generator, horizon: int) -> None:
+    """Paint what lies behind the things outdoors: sun or moon, clouds, stars, hills."""
+    size = canvas.shape[0]
+    x, y = float(rng.uniform(0.12, 0.88)) * size, float(rng.uniform(0.12, 0.30)) * size
+    if scene.hour in _DISC:
+        radius = size * float(rng.uniform(0.08, 0.13))
+        lay(canvas, oval(x, y, radius * 1.8, radius * 1.8), _DISC[scene.hour], 0.25)
+        lay(canvas, oval(x, y, radius, radius), _DISC[scene.hour])
+    if scene.hour in ("noon", "evening"):
+        for _ in range(int(rng.integers(0, 4))):
+            x, y = rng.uniform(0, size), rng.uniform(0.08, 0.36) * size
+            for step in (-0.07, 0.0, 0.08):
+                puff = oval(x + step * size, y - abs(0.03 - step) * 20, 0.17 * size, 0.07 * size)
+                lay(canvas, puff, (250, 248, 246), 0.7)
+    if scene.hour == "night":
+        for star in rng.uniform(0, 1, (int(rng.integers(12, 40)), 2)):
+            lay(canvas, oval(star[0] * size, star[1] * horizon, 2.2, 2.2), (236, 238, 250), 0.8)
+    if scene.setting == "meadow":
+        _hills(canvas, scene, rng, horizon)
+
+
+def _hills(canvas: Canvas, scene: Scene, rng: np.random.Generator, horizon: int) -> None:
+    """Paint two rows of hills on the horizon."""
+    size = canvas.shape[0]
+    for height, tone in ((0.16, 0.72), (0.08, 0.86)):
+        tint = np.array(_GROUND["meadow"]) * tone * _HOUR_LIGHT[scene.hour][0] * (0.9, 0.95, 1.25)
+        for x in rng.uniform(-0.1, 1.1, 3):
+            wide, high = rng.uniform(0.6, 1.1) * size, 2 * height * rng.uniform(0.6, 1) * size
+            lay(canvas, oval(x * size, horizon + 4, wide, high), (int(tint[0]), int(tint[1]), int(tint[2])))
+
+
+def _draw_flat(scene: Scene, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Draw in few plain colours with hard edges."""
+    canvas, horizon, ground = _stage(scene, rng, size)
+    bands = int(rng.integers(3, 7))
+    for band in range(bands):
+        rows = slice(band * horizon // bands, (band + 1) * horizon // bands)
+        canvas[rows] = canvas[rows].mean(axis=(0, 1))
+    if scene.setting != "table":
+        _scenery(canvas, scene, rng, horizon)
+    tint = np.array(_HOUR_LIGHT[scene.hour][0], np.float32)
+    canvas[horizon:] = np.array(ground, np.float32) * tint
+    if scene.setting == "beach":
+        canvas[horizon : int(size * 0.68)] = np.array(_SEA[scene.hour], np.float32)
+    elif rng.uniform() < 0.5:
+        canvas[horizon::12] *= 0.93
+    side = 1.0 if rng.uniform() < 0.5 else -1.0
+    for thing in scene.placed:
+        if thing.thing != "balloon":
+            shadow = oval(thing.x * size + side * 0.1 * thing.size * size, thing.y * size,
+                          thing.size * size * 0.95, thing.size * size * 0.16)  # fmt: skip
+            lay(canvas, shadow, (24, 26, 40), 0.28)
+        for part in THINGS[thing.thing]:
+            colour = np.array(part.colour or COLOURS[thing.colour], np.float32) * part.tone
+            if part.shade != "glow":
+                colour = colour * tint
+            fill(canvas, _points(thing, part.points, size), np.minimum(colour, 255), part.shade, side)
+    mute = float(rng.uniform(0.35, 1.0))
+    grey = canvas.mean(axis=2, keepdims=True)
+    canvas = grey + (canvas - grey) * np.float32(mute)
+    return expose(
+        canvas, rng, softness=float(rng.uniform(0, 1.3)), grain=0.8 + 4.5 * float(rng.uniform()) ** 2,
+        contrast=float(rng.uniform(0.7, 1.12)), gain=float(rng.uniform(0.88, 1.12)),
+    )  # fmt: skip
+
+
+def _ground_texture(
+    canvas: Canvas, scene: Scene, rng: np.random.Generator, horizon: int, ground: Colour
+) -> None:
+    """Paint wood, grass, or sea and sand below the horizon."""
+    size = canvas.shape[0]
+    tint = np.array(_HOUR_LIGHT[scene.hour][0], np.float32)
+    rows = size - horizon
+    grain = {"table": (3, 70), "meadow": (5, 2), "beach": (2, 2)}[scene.setting]
+    depth = np.linspace(0.82, 1.08, rows, dtype=np.float32)[:, None]
+    texture = depth * (1 + 0.14 * noise(rng, rows, size, grain) + 0.08 * noise(rng, rows, size, (30, 40)))
+    canvas[horizon:] = np.array(ground, np.float32) * tint * texture[..., None]
+    if scene.setting == "beach":
+        shore = int(size * 0.68)
+        waves = 1 + 0.16 * noise(rng, shore - horizon, size, (2, 18))
+        canvas[horizon:shore] = np.array(_SEA[scene.hour], np.float32) * waves[..., None]
+        canvas[shore : shore + 3] = canvas[shore : shore + 3] * 0.4 + 140 * tint
+
+
+def _draw_shaded(scene: Scene, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Draw lit solids with texture and shadows, then photograph them."""
+    canvas, horizon, ground = _stage(scene, rng, size)
+    canvas *= (1 + 0.035 * noise(rng, size, size, (4, 4) if scene.setting == "table" else (40, 60)))[
+        ..., None
+    ]
+    if scene.setting != "table":
+        _scenery(canvas, scene, rng, horizon)
+    _ground_texture(canvas, scene, rng, horizon, ground)
+    tint, ambient = _HOUR_LIGHT[scene.hour]
+    side = float(rng.uniform(0.35, 0.75)) * (1 if rng.uniform() < 0.5 else -1)
+    direction = np.array((side, 0.6, 0.55)) / np.sqrt(side**2 + 0.6**2 + 0.55**2)
+    light = Light(
+        (float(direction[0]), float(direction[1]), float(direction[2])), tint, ambient,
+        0.0 if scene.hour == "fog" else float(rng.uniform(30, 150)),
+    )  # fmt: skip
+    grit = noise(rng, size, size, (3, 3))
+    for thing in scene.placed:
+        tall = thing.size * size
+        if thing.thing != "balloon":
+            for reach, strength in ((1.25, 0.10), (1.0, 0.16), (0.75, 0.22)):
+                shadow = oval(
+                    thing.x * size - np.sign(side) * 0.18 * tall,
+                    thing.y * size,
+                    tall * reach,
+                    tall * reach * 0.2,
+                )
+                lay(canvas, shadow, (12, 10, 20), strength)
+        for part in THINGS[thing.thing]:
+            colour = np.array(part.colour or COLOURS[thing.colour], np.float32) * np.float32(part.tone)
+            shade(canvas, _points(thing, part.points, size), colour, part.shade, light, grit)
+    haze = 0.45 if scene.hour == "fog" else float(rng.uniform(0, 0.12))
+    canvas += (np.float32(205) * np.array(tint, np.float32) - canvas) * np.float32(haze)
+    return expose(
+        canvas, rng, softness=float(rng.choice((0, 0.4, 0.6, 0.9, 1.6))), grain=float(rng.uniform(0.3, 7)),
+        contrast=float(rng.uniform(0.78, 1.2)), gain=float(rng.uniform(0.8, 1.25)),
+    )  # fmt: skip

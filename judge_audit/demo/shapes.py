@@ -1,0 +1,199 @@
+"""Outlines of the things that scenes show, in their own unit square.
+
+A thing stands on y = 0, grows to about y = 1 and is centred on x = 0. It is a list of parts painted in
+order; a part is a polygon with a colour and a way of taking light.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Colour = tuple[int, int, int]
+Shade = Literal["round", "tube", "plain", "glow"]
+
+COLOURS: dict[str, Colour] = {
+    "red": (206, 48, 44),
+    "orange": (232, 128, 36),
+    "yellow": (240, 200, 60),
+    "green": (70, 150, 66),
+    "blue": (48, 98, 190),
+    "purple": (132, 72, 160),
+    "pink": (232, 140, 168),
+    "white": (238, 236, 230),
+    "brown": (136, 90, 56),
+}
+"""Colours a scene may name, 8-bit sRGB."""
+
+_BARK: Colour = (104, 72, 48)
+_LEAF: Colour = (84, 140, 58)
+_DARK: Colour = (52, 48, 54)
+_PALE: Colour = (244, 238, 222)
+_GLASS: Colour = (250, 216, 130)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One polygon of a thing.
+
+    Attributes:
+        points: Corners, shape (n, 2), x to the right and y up.
+        colour: Its own colour, None for the colour the scene names.
+        shade: How it takes light: like a ball, like a standing tube, like a board, or glowing itself.
+        tone: Factor on the colour.
+    """
+
+    points: NDArray[np.float64]
+    colour: Colour | None
+    shade: Shade
+    tone: float = 1.0
+
+
+def oval(x: float, y: float, width: float, height: float) -> NDArray[np.float64]:
+    """Give the outline of an ellipse around (x, y)."""
+    turn = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    return np.stack([x + width / 2 * np.cos(turn), y + height / 2 * np.sin(turn)], axis=1)
+
+
+def block(left: float, bottom: float, right: float, top: float) -> NDArray[np.float64]:
+    """Give the outline of an upright rectangle."""
+    return np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+
+
+def outline(*corners: tuple[float, float]) -> NDArray[np.float64]:
+    """Give the outline through some corners."""
+    return np.array(corners, dtype=np.float64)
+
+
+def _mirrored(*right: tuple[float, float]) -> NDArray[np.float64]:
+    """Give an outline symmetric about x = 0 from its right half, bottom to top."""
+    return np.array([*right, *[(-x, y) for x, y in reversed(right)]], dtype=np.float64)
+
+
+def _half_disc(width: float, bottom: float, height: float) -> NDArray[np.float64]:
+    """Give the upper half of an ellipse standing on `bottom`."""
+    turn = np.linspace(0, np.pi, 24)
+    return np.stack([width / 2 * np.cos(turn), bottom + height * np.sin(turn)], axis=1)
+
+
+def _apple() -> NDArray[np.float64]:
+    """Give the outline of an apple: a round body, a little narrower below, with a dent at its stalk."""
+    turn = np.linspace(0, 2 * np.pi, 48, endpoint=False)
+    across = np.sign(np.sin(turn)) * np.abs(np.sin(turn)) ** 0.85 * (0.43 + 0.03 * np.cos(turn))
+    dent = 0.055 * np.exp(-((np.sin(turn) / 0.3) ** 2)) * np.cos(turn)
+    return np.stack(
+        [across, 0.40 + 0.385 * np.cos(turn) - np.where(np.cos(turn) > 0, dent, dent * 0.5)], axis=1
+    )
+
+
+THINGS: dict[str, tuple[Part, ...]] = {
+    "apple": (
+        Part(_apple(), None, "round"),
+        Part(outline((-0.025, 0.66), (0.03, 0.66), (0.09, 0.94), (0.04, 0.96)), _BARK, "plain"),
+        Part(outline((0.05, 0.80), (0.16, 0.94), (0.36, 0.95), (0.24, 0.80)), _LEAF, "plain"),
+    ),
+    "mug": (
+        Part(oval(0.42, 0.38, 0.42, 0.48), None, "tube", 0.86),
+        Part(oval(0.42, 0.38, 0.24, 0.30), _DARK, "plain", 1.5),
+        Part(_mirrored((0.24, 0.0), (0.32, 0.03), (0.36, 0.12), (0.36, 0.74)), None, "tube"),
+        Part(oval(0, 0.74, 0.72, 0.16), None, "plain", 1.12),
+        Part(oval(0, 0.73, 0.62, 0.11), (78, 46, 28), "plain"),
+    ),
+    "ball": (
+        Part(oval(0, 0.42, 0.84, 0.84), None, "round"),
+        Part(
+            outline(
+                (-0.415, 0.36),
+                (-0.2, 0.30),
+                (0.2, 0.30),
+                (0.415, 0.36),
+                (0.415, 0.48),
+                (0.2, 0.42),
+                (-0.2, 0.42),
+                (-0.415, 0.48),
+            ),
+            _PALE,
+            "tube",
+        ),
+    ),
+    "box": (
+        Part(outline((-0.42, 0.0), (0.16, 0.0), (0.16, 0.62), (-0.42, 0.62)), None, "plain"),
+        Part(outline((0.16, 0.0), (0.44, 0.14), (0.44, 0.76), (0.16, 0.62)), None, "plain", 0.68),
+        Part(outline((-0.42, 0.62), (0.16, 0.62), (0.44, 0.76), (-0.14, 0.76)), None, "plain", 1.2),
+        Part(block(-0.18, 0.0, -0.08, 0.62), _PALE, "plain"),
+        Part(outline((-0.18, 0.62), (-0.08, 0.62), (0.20, 0.76), (0.10, 0.76)), _PALE, "plain"),
+    ),
+    "bottle": (
+        Part(
+            _mirrored((0.19, 0.0), (0.21, 0.03), (0.21, 0.56), (0.16, 0.68), (0.075, 0.78), (0.075, 0.96)),
+            None,
+            "tube",
+        ),
+        Part(block(-0.085, 0.93, 0.085, 1.02), _BARK, "tube", 1.4),
+        Part(block(-0.21, 0.20, 0.21, 0.46), _PALE, "tube"),
+    ),
+    "lamp": (
+        Part(oval(0, 0.03, 0.46, 0.09), _DARK, "tube", 1.3),
+        Part(block(-0.025, 0.03, 0.025, 0.55), _DARK, "tube", 1.5),
+        Part(_mirrored((0.36, 0.50), (0.20, 0.98)), None, "tube", 1.1),
+        Part(oval(0, 0.50, 0.72, 0.10), _GLASS, "glow"),
+    ),
+    "house": (
+        Part(block(-0.42, 0.0, 0.42, 0.52), _PALE, "plain", 0.96),
+        Part(block(0.22, 0.66, 0.34, 1.0), (150, 90, 76), "plain"),
+        Part(_mirrored((0.52, 0.50), (0.0, 0.94)), None, "plain"),
+        Part(block(-0.09, 0.0, 0.09, 0.30), _BARK, "plain"),
+        Part(block(-0.34, 0.18, -0.17, 0.38), _GLASS, "glow"),
+        Part(block(0.17, 0.18, 0.34, 0.38), _GLASS, "glow"),
+    ),
+    "tree": (
+        Part(_mirrored((0.08, 0.0), (0.045, 0.45)), _BARK, "tube"),
+        Part(oval(-0.17, 0.52, 0.46, 0.40), None, "round", 0.92),
+        Part(oval(0.17, 0.54, 0.46, 0.42), None, "round", 0.96),
+        Part(oval(0.0, 0.74, 0.54, 0.50), None, "round"),
+    ),
+    "balloon": (
+        Part(outline((-0.09, 0.0), (0.09, 0.0), (0.11, 0.13), (-0.11, 0.13)), _BARK, "plain", 1.3),
+        Part(outline((-0.10, 0.13), (-0.085, 0.13), (-0.16, 0.42), (-0.19, 0.42)), _DARK, "plain"),
+        Part(outline((0.10, 0.13), (0.085, 0.13), (0.16, 0.42), (0.19, 0.42)), _DARK, "plain"),
+        Part(
+            np.concatenate(
+                [
+                    _half_disc(0.76, 0.64, 0.38),
+                    outline((-0.36, 0.54), (-0.19, 0.36), (0.19, 0.36), (0.36, 0.54)),
+                ]
+            ),
+            None,
+            "round",
+        ),
+        Part(
+            outline((-0.07, 0.36), (0.07, 0.36), (0.13, 0.64), (0.07, 1.0), (-0.07, 1.0), (-0.13, 0.64)),
+            _PALE,
+            "round",
+        ),
+    ),
+    "boat": (
+        Part(outline((-0.50, 0.24), (-0.36, 0.0), (0.34, 0.0), (0.50, 0.24)), None, "plain"),
+        Part(block(-0.03, 0.22, 0.02, 1.0), _BARK, "plain"),
+        Part(outline((0.05, 0.30), (0.44, 0.30), (0.05, 0.96)), _PALE, "plain"),
+        Part(outline((-0.06, 0.32), (-0.36, 0.32), (-0.06, 0.86)), _PALE, "plain", 0.9),
+    ),
+    "umbrella": (
+        Part(block(-0.02, 0.0, 0.02, 0.62), _PALE, "tube", 0.9),
+        Part(_half_disc(1.0, 0.58, 0.42), None, "round"),
+        Part(
+            np.concatenate([_half_disc(0.44, 0.58, 0.42), outline((-0.1, 0.60), (0.1, 0.60))]), _PALE, "round"
+        ),
+        Part(
+            np.concatenate([_half_disc(0.14, 0.58, 0.42), outline((-0.04, 0.60), (0.04, 0.60))]),
+            None,
+            "round",
+        ),
+    ),
+}
+"""What a scene can show, by the word its prompt uses."""

@@ -1,0 +1,259 @@
+"""The items file: one row per image and prompt, in CSV, JSON Lines or Parquet; every fault at once."""
+
+from __future__ import annotations
+
+import csv
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.digests import text_digest
+from judge_audit.errors import Fault, InputError, UsageError
+from judge_audit.images import ImageError, ImageLimits, load_image
+from judge_audit.tables import from_rows
+from judge_audit.vocabulary import POOLED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+REQUIRED = ("item_id", "source", "prompt", "image")
+OPTIONAL = ("prompt_id", "topic", "cluster")
+ADVICE = "Mend the rows named above, or go on without them by --skip-bad."
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsRead:
+    """What an items file held.
+
+    Attributes:
+        items: Table `items` without plan_id, sorted by item_id.
+        refusals: Rows left out, when bad ones may be skipped.
+        warnings: What a person should know.
+    """
+
+    items: pa.Table
+    refusals: tuple[Fault, ...]
+    warnings: tuple[str, ...]
+
+
+def read_items(
+    path: str | Path,
+    *,
+    needs_prompt: bool = False,
+    skip_bad: bool = False,
+    limits: ImageLimits | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> ItemsRead:
+    """Read an items file and every picture it names.
+
+    Args:
+        path: The file: .csv, .jsonl / .ndjson, or .parquet.
+        needs_prompt: Whether an empty prompt is a fault for this judge.
+        skip_bad: Leave bad rows out and list them, instead of refusing the file.
+        limits: Limits of pictures.
+        on_progress: Told (decoded, all).
+
+    Raises:
+        InputError: With every fault by row and column, unless skipped; always when no row is good.
+        UsageError: If the file itself cannot be read.
+    """
+    path = Path(path)
+    rows, columns = read_rows(path)
+    absent = [name for name in REQUIRED if name not in columns]
+    if absent:
+        raise InputError(
+            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
+            f"An items file has the columns {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}.",
+        )
+    strangers = sorted(set(columns) - {*REQUIRED, *OPTIONAL})
+    warnings = [f"Columns of {path.name} that are not used: {', '.join(strangers)}."] if strangers else []
+    faults = _row_faults(path, rows, needs_prompt=needs_prompt)
+    bad = {fault.row for fault in faults}
+    good: list[dict[str, Any]] = []
+    sound = [(number, row) for number, row in enumerate(rows, 1) if number not in bad]
+    for done, (number, row, outcome) in enumerate(_load_all(path, sound, limits or ImageLimits()), 1):
+        if isinstance(outcome, str):
+            faults.append(Fault(path.name, number, "image", f"{row['image']}: {outcome}", row["item_id"]))
+        else:
+            good.append(outcome)
+        if on_progress:
+            on_progress(done, len(sound))
+    if faults and (not skip_bad or not good):
+        raise InputError(faults, ADVICE if good else "No row of the file can be used.")
+    if not good:
+        raise InputError([Fault(path.name, 0, "", "the file has no rows.")])
+    warnings += _notes(path, good)
+    table = from_rows("items", sorted(good, key=lambda row: row["item_id"])).drop_columns(["plan_id"])
+    return ItemsRead(table, tuple(sorted(faults)), tuple(warnings))
+
+
+def read_rows(path: Path) -> tuple[list[dict[str, str]], list[str]]:
+    """Read the rows of a CSV, JSON Lines or Parquet file as texts; absent values are "".
+
+    Returns:
+        The rows and the names of the columns.
+
+    Raises:
+        UsageError: If the file is missing, of another kind, or broken; says where.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path}: there is no such file. Give the path of a .csv, .jsonl or .parquet file.")
+    kinds: dict[str, Callable[[Path], tuple[list[dict[str, str]], list[str]]]] = {
+        ".csv": _read_csv,
+        ".jsonl": _read_json_lines,
+        ".ndjson": _read_json_lines,
+        ".parquet": _read_parquet,
+    }
+    if path.suffix.lower() not in kinds:
+        raise UsageError(f"{path.name}: the name must end in .csv, .jsonl, .ndjson or .parquet.")
+    try:
+        return kinds[path.suffix.lower()](path)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name}: it is not UTF-8 text ({error.reason} at byte {error.start}).") from error
+
+
+def _read_csv(path: Path) -> tuple[list[dict[str, str]], list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        try:
+            columns = [name or "" for name in reader.fieldnames or []]
+            rows = list(reader)
+        except csv.Error as error:
+            raise UsageError(f"{path.name}, line {reader.line_num}: not valid CSV: {error}.") from error
+    faults = [
+        Fault(path.name, number, "", "it has more or fewer fields than the header; check quotes and commas.")
+        for number, row in enumerate(rows, 1)
+        if None in row or None in row.values()
+    ]
+    if faults:
+        raise InputError(faults)
+    return rows, columns
+
+
+def _read_json_lines(path: Path) -> tuple[list[dict[str, str]], list[str]]:
+    rows: list[dict[str, str]] = []
+    columns: dict[str, None] = {}
+    faults = []
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    for number, line in enumerate((text for text in lines if text.strip()), 1):
+        try:
+            content = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            faults.append(Fault(path.name, number, "", f"it is not valid JSON: {error}."))
+            continue
+        if not isinstance(content, dict):
+            faults.append(Fault(path.name, number, "", "a line must be a JSON object."))
+            continue
+        rows.append({key: _text(value) for key, value in content.items()})
+        columns.update(dict.fromkeys(content))
+    if faults:
+        raise InputError(faults)
+    return [{name: row.get(name, "") for name in columns} for row in rows], list(columns)
+
+
+def _read_parquet(path: Path) -> tuple[list[dict[str, str]], list[str]]:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+    except (pa.ArrowException, OSError) as error:
+        raise UsageError(f"{path.name}: it is not a readable Parquet file: {error}.") from error
+    rows = [{key: _text(value) for key, value in row.items()} for row in table.to_pylist()]
+    return rows, list(table.column_names)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else value if isinstance(value, str) else str(value)
+
+
+def _row_faults(path: Path, rows: Sequence[Mapping[str, str]], *, needs_prompt: bool) -> list[Fault]:
+    """Find what is wrong with rows before any picture is opened."""
+    faults: list[Fault] = []
+    first: dict[str, int] = {}
+    for number, row in enumerate(rows, 1):
+        item_id = row["item_id"]
+        empty = ["item_id", "source", "image", *(["prompt"] if needs_prompt else [])]
+        faults += [
+            Fault(path.name, number, name, "it is empty.", item_id) for name in empty if not row[name].strip()
+        ]
+        if row["source"] == POOLED:
+            faults.append(Fault(path.name, number, "source", "“*” is kept for figures over all sources.", item_id))
+        if item_id.strip() and item_id in first:
+            faults.append(
+                Fault(path.name, number, "item_id", f"“{item_id}” stands in row {first[item_id]} too.", item_id)
+            )
+        first.setdefault(item_id, number)
+    return faults
+
+
+def _load_all(
+    path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], limits: ImageLimits
+) -> Iterator[tuple[int, Mapping[str, str], dict[str, Any] | str]]:
+    """Decode pictures in threads, in the order of the rows."""
+
+    def load(entry: tuple[int, Mapping[str, str]]) -> tuple[int, Mapping[str, str], dict[str, Any] | str]:
+        number, row = entry
+        try:
+            return number, row, _item(path, row, limits)
+        except ImageError as error:
+            return number, row, str(error)
+
+    with ThreadPoolExecutor(max_workers=4, thread_name_prefix="decode") as pool:
+        yield from pool.map(load, rows)
+
+
+def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, Any]:
+    """Make an item of a row."""
+    uri = resolve_image(path.parent, row["image"])
+    image = load_image(uri, limits)
+    return {
+        "plan_id": "",
+        "item_id": row["item_id"],
+        "source": row["source"],
+        "topic": row.get("topic", ""),
+        "prompt": row["prompt"],
+        "prompt_id": row.get("prompt_id") or text_digest(row["prompt"])[:12],
+        "cluster": row.get("cluster") or row["item_id"],
+        "uri": uri,
+        "file_digest": image.file_digest,
+        "pixel_digest": image.pixel_digest,
+        "width": image.pixels.shape[1],
+        "height": image.pixels.shape[0],
+        "frames": image.frames,
+        "image_notes": image.notes,
+    }
+
+
+def resolve_image(folder: Path, written: str) -> str:
+    """Find where an image lies: a URL or absolute path as it stands, else relative to the items file.
+
+    Raises:
+        ImageError: If a relative path leads out of the folder of the items file, also through a link.
+    """
+    if "\0" in written:
+        raise ImageError("the path holds a NUL character.")
+    if "://" in written:
+        return written
+    if Path(written).is_absolute():
+        return written
+    base = folder.resolve()
+    found = (base / written).resolve()
+    if not found.is_relative_to(base):
+        raise ImageError("a relative path must stay in the folder of the items file; write it absolute.")
+    return str(found)
+
+
+def _notes(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say what was done to pictures, once per kind of change."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        for note in filter(None, row["image_notes"].split("; ")):
+            note = "only the first frame used" if note.startswith("first of") else note  # noqa: PLW2901
+            counts[note] = counts.get(note, 0) + 1
+    return [f"{path.name}: {count} pictures: {note}." for note, count in sorted(counts.items())]

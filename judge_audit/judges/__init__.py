@@ -1,0 +1,82 @@
+"""The judges: one kind per file, found by a walk over this folder."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.errors import MachineryError, UsageError
+from judge_audit.judges.cards import Card, read_card
+from judge_audit.judges.protocol import Judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    Build = Callable[..., Judge]
+
+NOT_KINDS = frozenset({"cards", "protocol", "controls", "ruler"})
+
+
+def builtin_kinds() -> dict[str, ModuleType]:
+    """Give the files of judge kinds by the name of the kind.
+
+    Raises:
+        MachineryError: If a file is not a judge kind; names the file.
+    """
+    found = {}
+    for info in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name):
+        if info.name in NOT_KINDS:
+            continue
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        if not isinstance(getattr(module, "KIND", None), str) or not callable(getattr(module, "build", None)):
+            raise MachineryError(
+                f"judges/{info.name}.py: a judge kind has a KIND and a function build(card)."
+            )
+        found[module.KIND] = module
+    return found
+
+
+def builtin_cards() -> dict[str, Card]:
+    """Give the cards of the judges that come with the package, by name."""
+    cards = [getattr(module, "CARD", None) for module in builtin_kinds().values()]
+    return {card.name: card for card in cards if card is not None}
+
+
+def load_judge(spec: Any, *, project: Path | None = None) -> Judge:  # noqa: ANN401 - a name, a path or a callable
+    """Load a judge.
+
+    Args:
+        spec: A built-in name, `module:attribute`, the path of a card, a callable, or a judge.
+        project: The team's folder, where modules and cards are looked for.
+
+    Raises:
+        UsageError: If there is no such judge or it cannot be loaded; says what to write.
+    """
+    kinds = builtin_kinds()
+    if not isinstance(spec, (str, Path)):
+        judge: Judge = kinds["callable"].wrap(spec)
+        return judge
+    text = str(spec)
+    if text in builtin_cards():
+        card = builtin_cards()[text]
+    elif text.lower().endswith((".yaml", ".yml")):
+        path = Path(text) if Path(text).is_absolute() or project is None else project / text
+        card = read_card(path if path.exists() else Path(text))
+    elif ":" in text:
+        attribute = text.partition(":")[2]
+        card = Card(kind="callable", name=attribute, target=text)
+    else:
+        names = ", ".join(sorted(builtin_cards()))
+        raise UsageError(
+            f"there is no judge “{text}”. Name a built-in one ({names}), a callable as module:attribute, "
+            "or the path of a card (.yaml)."
+        )
+    if card.kind not in kinds:
+        raise UsageError(
+            f"judge “{card.name}”: there is no kind “{card.kind}”; the kinds are {', '.join(sorted(kinds))}."
+        )
+    built: Judge = kinds[card.kind].build(card, project=project)
+    return built

@@ -1,0 +1,133 @@
+"""The card: what a judge is, which of it makes its identity, and what it claims."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from judge_audit.digests import canonical_json, text_digest
+from judge_audit.errors import Fault, InputError, UsageError
+from judge_audit.vocabulary import OVERALL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A judge's description.
+
+    Attributes:
+        kind: The kind of judge (a file in `judge_audit/judges/`).
+        name: Its name, a label.
+        version: Its version, a label.
+        target: What the kind loads (`module:attribute` for callables).
+        weights: Digest of what it computes with; part of the identity.
+        pinned: Whether the digest pins the weights; False for an endpoint that may change behind its name.
+        prompt_template: Text around the prompt; identity.
+        preprocessing: What happens to pixels before the model, with backend and dtype; identity.
+        decoding: Decoding parameters; identity.
+        parser_version: Version of the rule that reads its replies; identity.
+        epoch: Advanced when an unpinned judge has silently changed; identity.
+        scale_low: Lower end of the declared scale, None if it declares none.
+        scale_high: Upper end.
+        scale_step: Step between attainable values, None for a continuous scale.
+        higher_is_better: Direction.
+        dimensions: Names of its sub-scores; `overall` is the one that ladders use.
+        needs_prompt: Whether an empty prompt is a fault.
+        batch_size: Images per request; also what is committed at a time.
+        concurrency: Requests in flight at most.
+        description: One sentence for people.
+        licence: Of the weights.
+    """
+
+    kind: str
+    name: str
+    version: str = "1"
+    target: str = ""
+    weights: str = ""
+    pinned: bool = False
+    prompt_template: str = ""
+    preprocessing: Mapping[str, Any] = field(default_factory=dict)
+    decoding: Mapping[str, Any] = field(default_factory=dict)
+    parser_version: str = "1"
+    epoch: int = 0
+    scale_low: float | None = None
+    scale_high: float | None = None
+    scale_step: float | None = None
+    higher_is_better: bool = True
+    dimensions: tuple[str, ...] = (OVERALL,)
+    needs_prompt: bool = False
+    batch_size: int = 32
+    concurrency: int = 8
+    description: str = ""
+    licence: str = ""
+
+    @property
+    def judge_id(self) -> str:
+        """Hash of what makes the judge the judge; names, versions and claims are only labels on it."""
+        return text_digest(
+            "judge",
+            self.kind,
+            self.target,
+            self.weights,
+            self.prompt_template,
+            canonical_json(self.preprocessing),
+            canonical_json(self.decoding),
+            self.parser_version,
+            str(self.epoch),
+        )[:16]
+
+    def as_json(self) -> str:
+        """Write the card as canonical JSON; a card holds no secrets, only names of variables that do."""
+        return canonical_json({entry.name: getattr(self, entry.name) for entry in fields(self)})
+
+
+def card_schema() -> dict[str, Any]:
+    """Give the JSON Schema of cards."""
+    text = (files("judge_audit_schemas") / "cards" / "card.schema.json").read_text(encoding="utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def read_card(path: Path) -> Card:
+    """Read a card from a YAML file.
+
+    Raises:
+        UsageError: If there is no such file or it is not YAML.
+        InputError: With every wrong field, and what a right one looks like.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: the card cannot be read: {error.strerror}.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path.name}: the card is not valid YAML: {error}") from error
+    return card_of(content, path.name)
+
+
+def card_of(content: Any, origin: str) -> Card:  # noqa: ANN401 - whatever a file holds
+    """Check a card's content and make a card of it."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - only where a card is read
+
+    schema = card_schema()
+    if not isinstance(content, dict):
+        raise InputError([Fault(origin, 0, "", "a card is a mapping of fields.")])
+    faults = []
+    for error in Draft202012Validator(schema).iter_errors(content):
+        column = ".".join(str(part) for part in error.absolute_path)
+        known = schema["properties"].get(column, {})
+        example = (
+            f" For example: {column}: {json.dumps(known['examples'][0])}." if known.get("examples") else ""
+        )
+        faults.append(Fault(origin, 0, column, f"{error.message}.{example}"))
+    if faults:
+        raise InputError(faults, "The fields of a card are described in schemas/cards/card.schema.json.")
+    low, high = content.get("scale_low"), content.get("scale_high")
+    if (low is None) != (high is None) or (low is not None and low >= high):
+        message = "scale_low and scale_high are given together, the lower one first."
+        raise InputError([Fault(origin, 0, "scale_low", message)])
+    card = Card(**{**content, "dimensions": tuple(content.get("dimensions", (OVERALL,)))})
+    return replace(card, version=str(card.version))

@@ -1,0 +1,106 @@
+"""What the audit asks of a judge, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from judge_audit.vocabulary import State
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from judge_audit.judges.cards import Card
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """What a judge is shown.
+
+    Attributes:
+        image: 8-bit sRGB pixels, shape (height, width, 3).
+        prompt: The text the image was made for; may be empty for judges that need none.
+    """
+
+    image: NDArray[np.uint8]
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a probe was made. Only controls are handed this; real judges never see it.
+
+    Attributes:
+        item_id: The item the probe was drawn from.
+        source: Its generator.
+        axis: Name of the axis, `original` for the untouched item.
+        strength: Dose in the axis's unit, 0 for the untouched item.
+        perceptible: The strength at which a change of this item on this axis is first seen
+            (the smaller point of its zone), None where nobody can say.
+        overdone: The axis's declared overdone strength; 1 for `original`.
+        repeat: Which repeat this is.
+    """
+
+    item_id: str
+    source: str
+    axis: str
+    strength: float
+    perceptible: float | None
+    overdone: float
+    repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a judge answered to one stimulus.
+
+    Attributes:
+        scores: One number per dimension as the judge gave it; empty when the state is not ok.
+        state: ok, or what went wrong.
+        raw: The reply as text where the judge writes text.
+        attempts: Tries until this answer.
+        tokens: Tokens used.
+        cost: Price in the card's currency.
+    """
+
+    scores: Mapping[str, float] = field(default_factory=dict)
+    state: State = State.OK
+    raw: str = ""
+    attempts: int = 1
+    tokens: int = 0
+    cost: float = 0.0
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Anything that scores images for prompts."""
+
+    @property
+    def card(self) -> Card:
+        """The card that describes it."""
+        ...
+
+    def score(self, stimuli: Sequence[Stimulus]) -> Sequence[Reply]:
+        """Score a batch; one reply per stimulus, in order."""
+        ...
+
+
+@runtime_checkable
+class ControlJudge(Protocol):
+    """A judge with a planted fault, asked through an entry real judges never get."""
+
+    @property
+    def card(self) -> Card:
+        """The card that describes it."""
+        ...
+
+    @property
+    def convictions(self) -> frozenset[tuple[str, str]]:
+        """The (check, axis) pairs it must be convicted of, and no others; axis `*` for the scale check."""
+        ...
+
+    def score_probes(self, stimuli: Sequence[Stimulus], recipes: Sequence[Recipe]) -> Sequence[Reply]:
+        """Score a batch, knowing how each stimulus was made."""
+        ...

@@ -1,0 +1,137 @@
+"""Any Python callable as a judge: `module:attribute`, a function in a notebook, or an object with `score`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import sys
+from dataclasses import replace
+from numbers import Real
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.digests import text_digest
+from judge_audit.errors import UsageError
+from judge_audit.judges.cards import Card
+from judge_audit.judges.protocol import Judge, Reply, Stimulus
+from judge_audit.vocabulary import OVERALL, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+KIND = "callable"
+
+
+class CallableJudge:
+    """A judge around a function of a list of images and a list of prompts."""
+
+    def __init__(self, function: Callable[..., Any], card: Card) -> None:
+        """Keep the function and its card."""
+        self._function = function
+        self._card = card
+
+    @property
+    def card(self) -> Card:
+        """The card."""
+        return self._card
+
+    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
+        """Call the function with images (height, width, 3; 8-bit sRGB) and prompts."""
+        answers = self._function([entry.image for entry in stimuli], [entry.prompt for entry in stimuli])
+        try:
+            answers = list(answers)
+        except TypeError as error:
+            raise UsageError(
+                f"the judge “{self._card.name}” returned {type(answers).__name__}; it must return a list with one "
+                "number (or one mapping from dimension to number) per image."
+            ) from error
+        return [self._reply(answer) for answer in answers]
+
+    def _reply(self, answer: Any) -> Reply:  # noqa: ANN401 - whatever the function returned
+        """Turn one answer into a reply."""
+        if answer is None:
+            return Reply(state=State.EMPTY)
+        if isinstance(answer, Reply):
+            return answer
+        if isinstance(answer, dict):
+            if not all(isinstance(value, Real) for value in answer.values()):
+                return Reply(state=State.UNPARSABLE, raw=repr(answer)[:500])
+            return Reply({str(name): float(value) for name, value in answer.items()})
+        try:
+            value = float(answer)
+        except (TypeError, ValueError):
+            return Reply(state=State.UNPARSABLE, raw=repr(answer)[:500])
+        return Reply({OVERALL: value}) if not math.isnan(value) else Reply(state=State.UNPARSABLE, raw="nan")
+
+
+def build(card: Card, *, project: Path | None = None) -> Judge:
+    """Load the callable a card names by `target`."""
+    loaded = load_target(card.target, project)
+    if isinstance(loaded, Judge):
+        return loaded
+    return wrap(loaded, replace(card, weights=card.weights or code_digest(loaded, card.target)))
+
+
+def wrap(function: Any, card: Card | None = None) -> Judge:  # noqa: ANN401 - anything handed over
+    """Make a judge of a function, or give back what already is one.
+
+    Raises:
+        UsageError: If it cannot be called.
+    """
+    if isinstance(function, Judge):
+        return function
+    if not callable(function):
+        raise UsageError(f"a judge must be callable as score(images, prompts); {function!r:.80} is not.")
+    name = getattr(function, "__qualname__", type(function).__name__)
+    return CallableJudge(function, card or Card(kind=KIND, name=name, weights=code_digest(function, name)))
+
+
+def load_target(target: str, project: Path | None) -> Any:  # noqa: ANN401 - whatever the module holds
+    """Import `module:attribute`, looking in the project's folder (or the current one) too.
+
+    Raises:
+        UsageError: If module or attribute is not there, or importing it fails; says which.
+    """
+    module_name, _, attribute = target.partition(":")
+    if not module_name or not attribute:
+        raise UsageError(f"judge “{target}”: write it as module:attribute, e.g. my_judge:score.")
+    folder = str((project or Path.cwd()).resolve())
+    added = folder not in sys.path
+    if added:
+        sys.path.append(folder)
+    try:
+        loaded = importlib.import_module(module_name)
+        for part in attribute.split("."):
+            loaded = getattr(loaded, part)
+    except ModuleNotFoundError as error:
+        raise UsageError(f"judge “{target}”: there is no module “{error.name}” here or installed.") from error
+    except AttributeError as error:
+        raise UsageError(f"judge “{target}”: {module_name} has no “{attribute}”.") from error
+    except Exception as error:
+        raise UsageError(f"judge “{target}”: importing {module_name} failed: {error!r}.") from error
+    finally:
+        if added:
+            sys.path.remove(folder)
+    return loaded
+
+
+def code_digest(function: Any, name: str) -> str:  # noqa: ANN401 - anything callable
+    """Digest the source of the module a callable comes from (else its bytecode): a change is a new judge."""
+    module = inspect.getmodule(function)
+    try:
+        if module is not None and module.__name__ != "__main__":
+            return text_digest("source", name, inspect.getsource(module))
+        return text_digest("source", name, inspect.getsource(function))
+    except (OSError, TypeError):
+        code = getattr(function, "__code__", None)
+        return text_digest("code", name, *_code_words(code) if code else (type(function).__qualname__,))
+
+
+def _code_words(code: CodeType) -> list[str]:
+    """Give what bytecode alone leaves out as well: constants (functions within by their own code) and names."""
+    words = [code.co_code.hex(), *code.co_names]
+    for constant in code.co_consts:
+        words += _code_words(constant) if isinstance(constant, CodeType) else [repr(constant)]
+    return words

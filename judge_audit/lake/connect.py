@@ -1,0 +1,162 @@
+"""SQL over a lake: one view per table, and the shipped views that answer people's questions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from judge_audit.errors import MachineryError
+from judge_audit.lake.relations import files_literal, table_query
+from judge_audit.tables import TABLES, definition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+
+    from judge_audit.lake.lake import Lake
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A shipped view: its name, what it tells in one sentence, and its query."""
+
+    name: str
+    meaning: str
+    query: str
+
+
+def shipped_views() -> dict[str, View]:
+    """Read the shipped views, each a file that opens with its meaning as a comment."""
+    found = {}
+    for entry in sorted((files("judge_audit_schemas") / "views").iterdir(), key=lambda path: path.name):
+        if entry.name.endswith(".sql"):
+            view = parse_view(entry.name, entry.read_text(encoding="utf-8"))
+            found[view.name] = view
+    return found
+
+
+def parse_view(file_name: str, text: str) -> View:
+    """Make a view of a file's text.
+
+    Raises:
+        MachineryError: If the file does not open with a comment that says what the view tells, or its
+            name is a table's.
+    """
+    name = file_name.removesuffix(".sql")
+    comment = re.match(r"(?:--[^\n]*\n)+", text)
+    query = text[comment.end() :].strip().rstrip(";") if comment else ""
+    if not comment or not query:
+        raise MachineryError(
+            f"views/{file_name} opens with a comment (-- …) that says what it tells, then a query."
+        )
+    if name in TABLES:
+        raise MachineryError(f"views/{file_name} bears the name of a table; call it something else.")
+    meaning = " ".join(line.removeprefix("--").strip() for line in comment[0].splitlines())
+    return View(name, meaning, query)
+
+
+def in_order(views: Mapping[str, View]) -> list[View]:
+    """Put views after the views they read from.
+
+    Raises:
+        MachineryError: If some read from each other in a circle.
+    """
+    waiting = dict(views)
+    ordered: list[View] = []
+    while waiting:
+        ready = [view for view in waiting.values() if not _named_in(view) & set(waiting) - {view.name}]
+        if not ready:
+            raise MachineryError(f"the views {', '.join(waiting)} read from each other in a circle.")
+        ordered += ready
+        for view in ready:
+            del waiting[view.name]
+    return ordered
+
+
+def _named_in(view: View) -> set[str]:
+    """Collect the words of a query: any of them may be another view's name."""
+    return set(re.findall(r"[a-z_]\w*", view.query))
+
+
+def views_sql(
+    lake: Lake,
+    *,
+    views: Mapping[str, View] | None = None,
+) -> str:
+    """Write the SQL that makes a lake's tables and views, for `duckdb -init` or any DuckDB connection.
+
+    The file lists are those of now: write it again to see later commits.
+
+    Args:
+        lake: The lake.
+        views: The views to add to the tables; the shipped ones if not given.
+
+    Returns:
+        Statements, one after another.
+    """
+    lines = [f"-- Tables and views of the lake at {lake.url.replace(chr(10), ' ')}"]
+    found = {name: lake.files(name) for name in TABLES}
+    for name, listed in found.items():
+        if listed:
+            lines.append(f"SET VARIABLE files_{name} = {files_literal(listed)};")
+    for name, listed in found.items():
+        variable = f"getvariable('files_{name}')" if listed else None
+        calls = "getvariable('files_calls')" if found["calls"] else None
+        lines.append(f"-- One row is {definition(name).grain}.")
+        lines.append(f"CREATE OR REPLACE VIEW {name} AS {table_query(name, variable, calls)};")
+    for view in in_order(shipped_views() if views is None else views):
+        lines.append(f"-- {view.meaning}")
+        lines.append(f"CREATE OR REPLACE VIEW {view.name} AS\n{view.query};")
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A table or view as `lake tables` lists it."""
+
+    name: str
+    kind: str
+    rows: int
+    meaning: str
+
+
+def told(lake: Lake) -> list[Told]:
+    """List a lake's tables and views with their rows and what they tell, tables first."""
+    views = shipped_views()
+    with connect(lake) as connection:
+        counted = {
+            name: connection.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]  # noqa: S608 - our names
+            for name in (*TABLES, *views)
+        }
+    tables = [Told(name, "table", counted[name], f"One row is {definition(name).grain}.") for name in TABLES]
+    return tables + [Told(view.name, "view", counted[view.name], view.meaning) for view in views.values()]
+
+
+def connect(lake: Lake) -> duckdb.DuckDBPyConnection:
+    """Give a DuckDB connection with a view per table and the shipped views.
+
+    The views show what was committed when the connection was made.
+
+    Args:
+        lake: The lake.
+
+    Raises:
+        MachineryError: If a committed file is missing or damaged.
+    """
+    return _serve(views_sql(lake), lake.url)
+
+
+def _serve(text: str, url: str) -> duckdb.DuckDBPyConnection:
+    """Run the statements that make the views in a connection of their own."""
+    import duckdb  # noqa: PLC0415 - a tenth of a second, paid only by those who ask in SQL
+
+    connection = duckdb.connect()
+    try:
+        connection.execute(text)
+    except duckdb.Error as error:
+        connection.close()
+        raise MachineryError(f"the lake at {url} cannot be read: {error}") from error
+    return connection

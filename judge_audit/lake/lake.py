@@ -1,0 +1,262 @@
+"""The lake: tables in Parquet, added to by commits, each whole or not there at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from judge_audit.digests import canonical_json, row_digest, text_digest
+from judge_audit.errors import MachineryError, UsageError
+from judge_audit.lake.records import Part, Record, parse_record
+from judge_audit.lake.relations import files_literal, named, table_query
+from judge_audit.lake.storage import open_storage
+from judge_audit.tables import check_keys, definition, empty, schema, sort_by_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from judge_audit.lake.storage import Storage
+
+FORMAT = 1
+"""Number of the lake's layout. Changes are additive; a lake with a higher number is refused."""
+
+LAKE_FILE = "lake.json"
+ANSWER_COLUMNS = ("probe_id", "repeat", "state", "pixel_digest", "renderer")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What became of a commit.
+
+    Attributes:
+        commit_id: Its id, made of table names and keys.
+        new: False if the lake already held it: the first one counts.
+        rows: How many rows it holds.
+    """
+
+    commit_id: str
+    new: bool
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """An open lake. Nothing in it is ever changed, so records once read are kept."""
+
+    storage: Storage
+    _records: dict[str, Record] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def open(cls, url: str | Path, *, create: bool = True) -> Lake:
+        """Open a lake.
+
+        Args:
+            url: Its folder.
+            create: Make it if it is not there.
+
+        Raises:
+            UsageError: If there is none and none may be made, or a newer judge-audit wrote it.
+            MachineryError: If its lake.json is damaged or it cannot be written.
+        """
+        storage = open_storage(url)
+        if not storage.exists(LAKE_FILE):
+            if not create:
+                raise UsageError(
+                    f"there is no lake at {storage.url}. Name one with --lake, or make one: judge-audit demo."
+                )
+            storage.put_if_absent(LAKE_FILE, canonical_json({"format": FORMAT}).encode())
+        _check_format(storage)
+        return cls(storage)
+
+    @property
+    def url(self) -> str:
+        """The lake's address."""
+        return self.storage.url
+
+    def commit_id_of(self, contents: Mapping[str, pa.Table]) -> str:
+        """Name the commit that these rows would be: by table names and keys, not by values or order."""
+        parts = [
+            text
+            for name in sorted(contents)
+            for text in (name, row_digest(contents[name].select(definition(name).key)))
+        ]
+        return text_digest("commit", *parts)
+
+    def has(self, commit_id: str) -> bool:
+        """Tell whether a commit is in the lake."""
+        return commit_id in self._records or self.storage.exists(f"commits/{commit_id}.json")
+
+    def commit(self, contents: Mapping[str, pa.Table]) -> Commit:
+        """Add rows to several tables at once, wholly or not at all.
+
+        The same keys are the same commit: the first one wins and later ones write nothing.
+
+        Args:
+            contents: Table name to rows; the partition's column holds one value in each.
+
+        Raises:
+            MachineryError: If rows do not fit their table, or the disk refuses.
+        """
+        whole = {name: _fitted(name, table) for name, table in contents.items()}
+        commit_id = self.commit_id_of(whole)
+        rows = sum(table.num_rows for table in whole.values())
+        if self.has(commit_id):
+            return Commit(commit_id, new=False, rows=rows)
+        parts = tuple(self._write_part(commit_id, name, whole[name]) for name in sorted(whole))
+        record = Record(commit_id, parts)
+        new = self.storage.put_if_absent(f"commits/{commit_id}.json", record.as_json())
+        if not new:
+            for part in parts:
+                if part.path:
+                    self.storage.remove(part.path)
+        return Commit(commit_id, new=new, rows=rows)
+
+    def _write_part(self, commit_id: str, name: str, table: pa.Table) -> Part:
+        """Write one table's rows as a part that no reader sees before the record names it."""
+        digest = row_digest(table)
+        if not table.num_rows:
+            return Part(name, "", "", 0, digest)
+        wanted = definition(name)
+        value = table.column(wanted.partition_column)[0].as_py()
+        folder = f"data/{name}/{wanted.partition}={quote(value, safe='')}"
+        path = f"{folder}/part-{commit_id}-{uuid.uuid4().hex[:8]}.parquet"
+        buffer = io.BytesIO()
+        pq.write_table(table, buffer, compression="zstd")
+        self.storage.put(path, buffer.getvalue())
+        return Part(name, value, path, table.num_rows, digest)
+
+    def records(self) -> tuple[Record, ...]:
+        """Read the records of all commits, in the order of their ids.
+
+        Raises:
+            MachineryError: If one is damaged.
+        """
+        found = []
+        for name in self.storage.names("commits"):
+            commit_id = name.removesuffix(".json")
+            if commit_id not in self._records:
+                self._records[commit_id] = parse_record(name, self.storage.get(f"commits/{name}"))
+            found.append(self._records[commit_id])
+        return tuple(found)
+
+    def files(self, table: str, partition: str | None = None) -> list[str]:
+        """List the committed files of a table, in the order of their commits.
+
+        Args:
+            table: The table.
+            partition: Only those of this judge, audit or plan.
+        """
+        wanted = definition(table).name
+        return [
+            self.storage.locate(part.path)
+            for record in self.records()
+            for part in record.parts
+            if part.table == wanted and part.path and partition in {None, part.partition}
+        ]
+
+    def read(self, table: str, **equals: Any) -> pa.Table:  # noqa: ANN401 - any column's value
+        """Read a table's committed rows, every key once, in the order of its key.
+
+        Args:
+            table: The table.
+            equals: Column to the value it must have (None: NULL), or to a list of allowed values.
+
+        Raises:
+            MachineryError: If there is no such table or column, or a committed file is damaged.
+        """
+        wanted = definition(table)
+        return sort_by_key(table, self._select(table, [column.name for column in wanted.columns], equals))
+
+    def answered(self, judge_id: str) -> pa.Table:
+        """List the probes that a judge has answered: probe_id, repeat, state, pixel_digest, renderer."""
+        return self._select("calls", ANSWER_COLUMNS, {"judge_id": judge_id})
+
+    def _select(self, table: str, columns: Sequence[str], equals: Mapping[str, Any]) -> pa.Table:
+        """Run the query for some columns of a table."""
+        import duckdb  # noqa: PLC0415 - a tenth of a second that commits alone need not pay
+
+        wanted = definition(table)
+        strangers = sorted(set(equals) - {column.name for column in wanted.columns})
+        if strangers:
+            raise MachineryError(f"table “{table}” has no column “{', '.join(strangers)}”.")
+        partition = equals.get(wanted.partition_column)
+        partition = partition if isinstance(partition, str) else None
+        files = self.files(table, partition)
+        if not files:
+            return empty(table).select(list(columns))
+        calls = self.files("calls", partition) if table == "scores" else []
+        query = table_query(table, files_literal(files), files_literal(calls) if calls else None)
+        tests = " AND ".join(_test(name, value) for name, value in equals.items()) or "true"
+        # names come from the table's definition, values are bound
+        text = f"SELECT {', '.join(map(named, columns))} FROM ({query}) WHERE {tests}"  # noqa: S608
+        bound = [_plain(value) for value in equals.values()]
+        with duckdb.connect() as connection:
+            try:
+                found: pa.Table = connection.sql(text, params=bound).to_arrow_table()
+            except duckdb.Error as error:
+                raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
+        return found.cast(empty(table).select(list(columns)).schema)
+
+
+def _test(name: str, value: Any) -> str:  # noqa: ANN401 - any column's value
+    """Write the test of one column; the value itself is bound."""
+    several = isinstance(value, (list, tuple))
+    return f"{named(name)} IN (SELECT unnest(?))" if several else f"{named(name)} IS NOT DISTINCT FROM ?"
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any column's value
+    """Give DuckDB a list where a tuple stands, and a text where an enum stands."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return str(value) if isinstance(value, str) else value
+
+
+def _check_format(storage: Storage) -> None:
+    """See that this version can read the lake."""
+    try:
+        number = json.loads(storage.get(LAKE_FILE))["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise MachineryError(
+            f'{LAKE_FILE} of the lake at {storage.url} is damaged; it reads {{"format": {FORMAT}}}.'
+        ) from error
+    if not isinstance(number, int) or number > FORMAT:
+        raise UsageError(
+            f"the lake at {storage.url} has format {number}; this judge-audit knows formats up to {FORMAT}. "
+            "Install a newer judge-audit, or name another lake with --lake."
+        )
+
+
+def _fitted(name: str, table: pa.Table) -> pa.Table:
+    """Bring rows into the table's own columns, types and order, or say why they do not fit."""
+    wanted = definition(name)
+    if set(table.column_names) != set(schema(name).names):
+        odd = ", ".join(sorted(set(table.column_names) ^ set(schema(name).names)))
+        raise MachineryError(f"rows for table “{name}” do not have its columns; they differ in: {odd}.")
+    try:
+        table = table.select(schema(name).names).cast(schema(name))
+    except (ValueError, TypeError, NotImplementedError) as error:
+        raise MachineryError(f"rows for table “{name}” do not have its types: {error}") from error
+    check_keys(name, table)
+    if table.num_rows and len(table.column(wanted.partition_column).unique()) > 1:
+        raise MachineryError(f"a commit to table “{name}” holds one {wanted.partition_column}, not several.")
+    if wanted.partition == "judge":
+        table = _first_answers(table, wanted.key)
+    if table.group_by(wanted.key).aggregate([]).num_rows != table.num_rows:
+        raise MachineryError(f"rows for table “{name}” hold a key twice ({', '.join(wanted.key)}).")
+    return sort_by_key(name, table)
+
+
+def _first_answers(table: pa.Table, key: Sequence[str]) -> pa.Table:
+    """Keep the first row of each key: two items with the same picture and prompt are one probe."""
+    place = "__place"
+    numbered = table.append_column(place, pa.array(range(table.num_rows), pa.int64()))
+    first = numbered.group_by(key).aggregate([(place, "min")]).column(f"{place}_min").combine_chunks()
+    return table.take(first.sort())

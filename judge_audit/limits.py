@@ -1,0 +1,48 @@
+"""The limits that measures are held against: each stands once, in `schemas/uses/limits.yaml`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import yaml
+
+from judge_audit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits by name."""
+
+    values: Mapping[str, float]
+
+    def __getitem__(self, name: str) -> float:
+        """Give a limit."""
+        return self.values[name]
+
+
+def read_limits(overrides: Mapping[str, float] | None = None) -> Limits:
+    """Read the shipped limits, with a project's own values over them.
+
+    Raises:
+        UsageError: If an override names no limit, or is not a number; all faults at once.
+    """
+    text = (files("judge_audit_schemas") / "uses" / "limits.yaml").read_text(encoding="utf-8")
+    values = {name: float(entry["value"]) for name, entry in yaml.safe_load(text).items()}
+    overrides = overrides or {}
+    faults = [
+        f"limits: there is no limit “{name}”; the limits are {', '.join(sorted(values))}."
+        for name in sorted(set(overrides) - set(values))
+    ]
+    faults += [
+        f"limits: “{name}” must be a number of 0 or more, not {value!r}."
+        for name, value in overrides.items()
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf")
+    ]
+    if faults:
+        raise UsageError("\n".join(faults))
+    return Limits({**values, **{name: float(value) for name, value in overrides.items()}})

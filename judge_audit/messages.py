@@ -1,0 +1,58 @@
+"""Every sentence that a report or a verdict prints; another language is another set of files."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from judge_audit.errors import MachineryError
+
+LANGUAGE = "en"
+
+
+@cache
+def _sentences() -> dict[str, str]:
+    """Read all message files of the language into one flat mapping."""
+    found: dict[str, str] = {}
+    for entry in sorted((files("judge_audit_schemas") / "messages").iterdir(), key=lambda path: path.name):
+        if f".{entry.name}".endswith(f".{LANGUAGE}.yaml"):
+            _flatten("", yaml.safe_load(entry.read_text(encoding="utf-8")), found, entry.name)
+    return found
+
+
+def _flatten(prefix: str, content: dict[str, Any], found: dict[str, str], origin: str) -> None:
+    for name, value in content.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, dict):
+            _flatten(f"{key}.", value, found, origin)
+        elif key in found:
+            raise MachineryError(f"{origin}: the message “{key}” stands twice.")
+        else:
+            found[key] = str(value)
+
+
+def knows(key: str) -> bool:
+    """Whether there is a sentence of that name."""
+    return key in _sentences()
+
+
+def say(key: str, **values: Any) -> str:  # noqa: ANN401 - whatever a sentence shows
+    """Fill a sentence.
+
+    Args:
+        key: Its name, as `group.name`.
+        values: What stands in its braces.
+
+    Raises:
+        MachineryError: If there is no such sentence, or a value is missing.
+    """
+    sentence = _sentences().get(key)
+    if sentence is None:
+        raise MachineryError(f"there is no message “{key}”.")
+    try:
+        return sentence.format(**values)
+    except KeyError as error:
+        raise MachineryError(f"the message “{key}” needs a value for {error}.") from error

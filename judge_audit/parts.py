@@ -1,0 +1,132 @@
+"""Parts: axes and checks from the package, from installed packages, and from a team's own folder.
+
+A team's file is loaded by its path under a private name, so it shadows nothing; a name that stands twice is
+refused with both places.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from judge_audit.axes import axes_of, builtin_axes
+from judge_audit.checks import builtin_checks, check_of
+from judge_audit.digests import file_digest, text_digest
+from judge_audit.errors import AuditError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.checks.evidence import Evidence, Findings
+    from judge_audit.project import Configuration
+
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[Thing]):
+    """Something found by its name.
+
+    Attributes:
+        name: Its name.
+        thing: What it is.
+        origin: Where it came from, for people.
+        digest: Digest of the file, "" for the package's own (its version says it all).
+    """
+
+    name: str
+    thing: Thing
+    origin: str
+    digest: str = ""
+
+
+def find_axes(project: str) -> dict[str, Part[Axis]]:
+    """Find all axes by name."""
+    own = {name: Part(name, axis, "the package") for name, axis in builtin_axes().items()}
+    return _find(
+        "axes", own, project, lambda module, origin: {axis.name: axis for axis in axes_of(module, origin)}
+    )
+
+
+def find_checks(project: str) -> dict[str, Part[Callable[[Evidence], Findings]]]:
+    """Find all checks by name."""
+    own = {name: Part(name, run, "the package") for name, run in builtin_checks().items()}
+    return _find("checks", own, project, lambda module, origin: dict([check_of(module, origin)]))
+
+
+def select_axes(configuration: Configuration) -> dict[str, Axis]:
+    """Give the axes a configuration asks for, in the order of their names.
+
+    Raises:
+        UsageError: If it names an axis that does not exist; lists those that do.
+    """
+    found = find_axes(configuration.project)
+    wanted = set(configuration.axes)
+    if wanted & {"default", "all"}:
+        return {name: found[name].thing for name in sorted(found)}
+    unknown = sorted(wanted - set(found))
+    if unknown:
+        raise UsageError(f"axes: there is no {', '.join(unknown)}; the axes are {', '.join(sorted(found))}.")
+    return {name: found[name].thing for name in sorted(wanted)}
+
+
+def part_digests(configuration: Configuration) -> dict[str, str]:
+    """Digest every loaded file that is not the package's own."""
+    parts: list[Part[Any]] = [
+        *find_axes(configuration.project).values(),
+        *find_checks(configuration.project).values(),
+    ]
+    return {part.origin: part.digest for part in parts if part.digest}
+
+
+def _find(
+    kind: str,
+    found: dict[str, Part[Thing]],
+    project: str,
+    take: Callable[[ModuleType, str], Mapping[str, Thing]],
+) -> dict[str, Part[Thing]]:
+    """Add installed packages' and the project's parts of a kind to the package's own."""
+    extra: list[Part[Thing]] = []
+    for entry in entry_points(group=f"judge_audit.{kind}"):
+        origin = f"the installed entry point {entry.name} ({entry.value})"
+        module = entry.load()
+        digest = text_digest(entry.value, getattr(entry.dist, "version", ""))
+        extra += [Part(name, thing, origin, digest) for name, thing in take(module, entry.name).items()]
+    folder = Path(project) / kind if project else None
+    for path in sorted(folder.glob("*.py")) if folder is not None and folder.is_dir() else []:
+        things = take(_load(kind, path), path.stem)
+        extra += [
+            Part(name, thing, str(path), file_digest(path.read_bytes())) for name, thing in things.items()
+        ]
+    for part in extra:
+        if part.name in found:
+            raise UsageError(
+                f"{kind}: “{part.name}” stands twice, in {found[part.name].origin} and in {part.origin}. "
+                "Rename one."
+            )
+        found[part.name] = part
+    return found
+
+
+def _load(kind: str, path: Path) -> ModuleType:
+    """Load a team's file under a private name."""
+    name = f"_judge_audit_project_{kind}_{text_digest(str(path))[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path}: it cannot be loaded as Python.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except AuditError:
+        raise
+    except Exception as error:
+        del sys.modules[name]
+        raise UsageError(f"{path}: loading it failed: {error!r}.") from error
+    return module

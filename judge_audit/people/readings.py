@@ -1,0 +1,143 @@
+"""People's readings of ladders: where a change is first noticed, and where it begins to disturb."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from judge_audit.axes import builtin_axes
+from judge_audit.errors import Fault, InputError
+from judge_audit.items import read_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judge_audit.axes.axis import Axis
+
+REQUIRED = ("item_id", "axis", "annotator_id", "perceptible")
+OPTIONAL = ("objectionable", "protocol", "recipe_version", "catch")
+
+SCHEMA = pa.schema(
+    [
+        ("item_id", pa.string()),
+        ("axis", pa.string()),
+        ("annotator_id", pa.string()),
+        ("perceptible", pa.float64()),
+        ("objectionable", pa.float64()),
+        ("protocol", pa.string()),
+        ("recipe_version", pa.int64()),
+        ("catch", pa.bool_()),
+    ]
+)
+"""A reading. `perceptible` and `objectionable` are strengths in the axis's unit, infinite for "never" within
+the ladder; `objectionable` is NULL where the study did not ask, `recipe_version` where the file did not say.
+`catch` marks a ladder on which nothing changed, shown to see whether the reader marks it all the same."""
+
+_YES = frozenset({"true", "yes", "1"})
+_NO = frozenset({"", "false", "no", "0"})
+
+
+def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -> pa.Table:
+    """Read a file of readings.
+
+    Columns: item_id, axis, annotator_id, perceptible (a strength; empty = never noticed), and optionally
+    objectionable (empty = never), protocol, recipe_version, catch. Rows stand in the order in which readers
+    were assigned: the first two of an item make its zone. Readings of shipped axes that this audit does not
+    climb are left out.
+
+    Args:
+        path: .csv, .jsonl / .ndjson or .parquet.
+        axes: The axes this audit climbs, by name.
+        items: The audit's items; column item_id.
+
+    Returns:
+        A table of `SCHEMA`, in the file's order.
+
+    Raises:
+        InputError: With every fault by row and column.
+        UsageError: If the file itself cannot be read.
+    """
+    path = Path(path)
+    rows, columns = read_rows(path)
+    absent = [name for name in REQUIRED if name not in columns]
+    if absent:
+        raise InputError(
+            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
+            f"A readings file has the columns {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}.",
+        )
+    known = set(items["item_id"].to_pylist())
+    others = set(builtin_axes()) - set(axes)
+    faults: list[Fault] = []
+    found = []
+    first_row: dict[tuple[str, ...], int] = {}
+    for number, row in enumerate(rows, 1):
+        if row["axis"] in others:
+            continue
+        reading, wrong = _one(row, axes, known)
+        key = tuple(str(reading[name]) for name in ("item_id", "axis", "annotator_id", "protocol", "catch"))
+        if not wrong and first_row.setdefault(key, number) != number:
+            wrong["annotator_id"] = (
+                f"this reader read this ladder in row {first_row[key]} already; keep one of them."
+            )
+        faults += [Fault(path.name, number, name, text, row["item_id"]) for name, text in wrong.items()]
+        found.append(reading)
+    if faults:
+        raise InputError(faults, "Mend the rows named above; no reading was used.")
+    return pa.Table.from_pylist(found, schema=SCHEMA)
+
+
+def _one(
+    row: Mapping[str, str], axes: Mapping[str, Axis], known: set[str]
+) -> tuple[dict[str, object], dict[str, str]]:
+    """Turn one row of the file into a reading and its faults by column."""
+    wrong: dict[str, str] = {}
+    catch = row.get("catch", "").strip().lower()
+    if catch not in _YES | _NO:
+        wrong["catch"] = f"“{row['catch']}” is neither true nor false."
+    if row["item_id"] not in known and catch not in _YES:
+        wrong["item_id"] = f"there is no item “{row['item_id']}” in the items file."
+    if not row["annotator_id"].strip():
+        wrong["annotator_id"] = "it is empty; every reading names its reader."
+    axis = axes.get(row["axis"])
+    if axis is None:
+        wrong["axis"] = f"there is no axis “{row['axis']}”; this audit climbs {', '.join(sorted(axes))}."
+    last = axis.strengths[-1] if axis else math.inf
+    perceptible = _strength("perceptible", row.get("perceptible", ""), last, wrong)
+    asked = "objectionable" in row
+    objectionable = _strength("objectionable", row["objectionable"], last, wrong) if asked else None
+    if objectionable is not None and objectionable < perceptible and not wrong:
+        wrong["objectionable"] = (
+            "a change cannot disturb before it is noticed; it must not be below perceptible."
+        )
+    version = row.get("recipe_version", "").strip()
+    if version and not version.isdecimal():
+        wrong["recipe_version"] = f"“{version}” is not a whole number."
+    return {
+        "item_id": row["item_id"],
+        "axis": row["axis"],
+        "annotator_id": row["annotator_id"].strip(),
+        "perceptible": perceptible,
+        "objectionable": objectionable,
+        "protocol": row.get("protocol", "").strip(),
+        "recipe_version": int(version) if version.isdecimal() else None,
+        "catch": catch in _YES,
+    }, wrong
+
+
+def _strength(column: str, text: str, last: float, wrong: dict[str, str]) -> float:
+    """Read a strength, infinite when empty; note what is wrong with it."""
+    text = text.strip()
+    if not text:
+        return math.inf
+    try:
+        strength = float(text)
+    except ValueError:
+        wrong[column] = f"“{text}” is not a number; leave it empty for never."
+        return math.inf
+    if not 0 < strength <= last * (1 + 1e-9):
+        wrong[column] = f"{text} is not on the ladder (above 0, up to {last:g}); leave it empty for never."
+        return math.inf
+    return strength

@@ -1,0 +1,221 @@
+"""What two visual-difference models see of a ladder, until people have read it.
+
+Two models take the place of two readers. They are for changes of the whole image only:
+
+- *tone* (saturation, brightness, contrast): the mean CIELAB difference ΔE*ab over 2.5 (Song & Luo 2001), and
+  the mean CIEDE2000 difference with the lightness parameter that fits images, kL = 2.3 (Liu et al. 2013),
+  over one unit of that formula;
+- *blur* (blur, sharpen): the slope of the strongest edges seen through the eye's own blur, noticed when it
+  changes by the Weber fraction of blur discrimination (Watson & Ahumada 2011), and structural similarity,
+  noticed below 0.95 (Flynn et al. 2013). Pictures are taken to be shown pixel for pixel, one minute of arc a
+  pixel.
+
+The pairs disagree by a factor of two and more; that is why both are asked and the span between them is left
+undecided. No model is trusted for crops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import cv2
+import numpy as np
+
+from judge_audit.axes.scratch import Scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from judge_audit.axes.axis import Axis
+
+    Pixels = NDArray[np.uint8]
+    Plane = NDArray[np.float32]
+    Model = Callable[[Pixels], float]
+
+LAB_THRESHOLD = 2.5
+"""Mean ΔE*ab at which a change of a whole image is noticed (Song & Luo 2001)."""
+
+CIEDE2000_LIGHTNESS = 2.3
+"""kL that fits differences of images (Liu et al. 2013, CIEDE2000(2.3:1))."""
+
+CIEDE2000_THRESHOLD = 1.0
+"""Mean CIEDE2000 difference taken as noticed: one unit of the formula."""
+
+EYE_BLUR = 1.0
+"""Blur of the eye itself, sigma in minutes of arc, here pixels (Watson & Ahumada 2011)."""
+
+BLUR_WEBER = 1.15
+"""Ratio of two blurs that is just told apart (Watson & Ahumada 2011)."""
+
+SSIM_NOTICED = 0.95
+"""Structural similarity at which half of the observers see a difference (Flynn et al. 2013)."""
+
+_EDGE_SHARE = 0.10
+_TONE_SIDE = 48
+_BLUR_SIDE = 384
+
+
+class Points(NamedTuple):
+    """Where two readers (or models) first notice a change, in the axis's unit; infinite if never."""
+
+    low: float
+    high: float
+
+
+def provisional_points(axis: Axis, image: Pixels, scratch: Scratch | None = None) -> Points | None:
+    """Ask two models where on an axis's ladder a change of one image is first noticed.
+
+    Between two rungs the point is interpolated on the logarithm of strength.
+
+    Args:
+        axis: The axis.
+        image: 8-bit sRGB pixels, shape (height, width, 3).
+        scratch: Working memory of this thread.
+
+    Returns:
+        The smaller and the larger point; None where no model is trusted for the axis.
+    """
+    if axis.visibility is None:
+        return None
+    shown = _sparse(image) if axis.visibility == "tone" else image
+    models = _tone_models(shown) if axis.visibility == "tone" else _blur_models(shown)
+    scratch = scratch or Scratch()
+    scratch.begin(shown)
+    points = [math.inf, math.inf]
+    before = [0.0, 0.0]
+    last = 0.0
+    for strength in axis.strengths:
+        changed = axis.draw(shown, strength, scratch)
+        for index, model in enumerate(models):
+            if math.isfinite(points[index]):
+                continue
+            seen = model(changed)
+            if seen >= 1:
+                points[index] = _between(last, strength, before[index], seen)
+            before[index] = seen
+        if all(map(math.isfinite, points)):
+            break
+        last = strength
+    return Points(min(points), max(points))
+
+
+def _between(low: float, high: float, seen_low: float, seen_high: float) -> float:
+    """Interpolate where visibility reaches 1."""
+    share = (1 - seen_low) / (seen_high - seen_low)
+    point = high * share if low == 0 else low * (high / low) ** share
+    return float(f"{point:.6g}")
+
+
+def _sparse(image: Pixels) -> Pixels:
+    """Take an even grid of pixels: tone changes every pixel by itself, so a sample of them tells the mean."""
+    rows, columns = (
+        np.linspace(0, side - 1, min(side, _TONE_SIDE)).round().astype(int) for side in image.shape[:2]
+    )
+    return np.ascontiguousarray(image[np.ix_(rows, columns)])
+
+
+def lab(image: Pixels) -> Plane:
+    """Convert 8-bit sRGB to CIELAB (D65)."""
+    converted = cv2.cvtColor(image.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
+    return np.asarray(converted, np.float32)
+
+
+def _tone_models(image: Pixels) -> tuple[Model, Model]:
+    """Make the two models for tone and colour around an original."""
+    original = lab(image)
+
+    def plain(changed: Pixels) -> float:
+        apart = lab(changed) - original
+        return float(np.sqrt((apart**2).sum(axis=-1)).mean()) / LAB_THRESHOLD
+
+    def weighted(changed: Pixels) -> float:
+        return float(ciede2000(original, lab(changed), CIEDE2000_LIGHTNESS).mean()) / CIEDE2000_THRESHOLD
+
+    return plain, weighted
+
+
+def ciede2000(first: Plane, second: Plane, k_lightness: float = 1.0) -> NDArray[np.float64]:
+    """Give the CIEDE2000 colour difference (CIE 142-2001; names follow the standard).
+
+    Args:
+        first: CIELAB colours, shape (..., 3).
+        second: As many others.
+        k_lightness: Parametric factor kL; kC = kH = 1.
+
+    Returns:
+        Differences, shape (...).
+    """
+    l1, a1, b1 = np.moveaxis(first.astype(np.float64), -1, 0)
+    l2, a2, b2 = np.moveaxis(second.astype(np.float64), -1, 0)
+    c7 = ((np.hypot(a1, b1) + np.hypot(a2, b2)) / 2) ** 7
+    stretch = 1.5 - 0.5 * np.sqrt(c7 / (c7 + 25.0**7))
+    c1, c2 = np.hypot(a1 * stretch, b1), np.hypot(a2 * stretch, b2)
+    h1, h2 = np.arctan2(b1, a1 * stretch) % (2 * np.pi), np.arctan2(b2, a2 * stretch) % (2 * np.pi)
+    grey = c1 * c2 == 0
+    turn = np.where(grey, 0.0, (h2 - h1 + np.pi) % (2 * np.pi) - np.pi)
+    hue = np.where(grey, h1 + h2, h1 + turn / 2) % (2 * np.pi)
+    d_hue = 2 * np.sqrt(c1 * c2) * np.sin(turn / 2)
+    chroma = (c1 + c2) / 2
+    off_middle = ((l1 + l2) / 2 - 50) ** 2
+    t = (
+        1 - 0.17 * np.cos(hue - np.pi / 6) + 0.24 * np.cos(2 * hue)
+        + 0.32 * np.cos(3 * hue + np.radians(6)) - 0.20 * np.cos(4 * hue - np.radians(63))
+    )  # fmt: skip
+    s_l = k_lightness * (1 + 0.015 * off_middle / np.sqrt(20 + off_middle))
+    s_c, s_h = 1 + 0.045 * chroma, 1 + 0.015 * chroma * t
+    rotation = (
+        -2
+        * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))
+        * np.sin(np.radians(60) * np.exp(-(((np.degrees(hue) - 275) / 25) ** 2)))
+    )
+    parts = (l2 - l1) / s_l, (c2 - c1) / s_c, d_hue / s_h
+    squared = parts[0] ** 2 + parts[1] ** 2 + parts[2] ** 2 + rotation * parts[1] * parts[2]
+    return np.asarray(np.sqrt(np.maximum(squared, 0)), np.float64)
+
+
+def _luma(image: Pixels) -> Plane:
+    """Take the grey levels of the middle of an image."""
+    top, left = (max(0, (side - _BLUR_SIDE) // 2) for side in image.shape[:2])
+    window = np.ascontiguousarray(image[top : top + _BLUR_SIDE, left : left + _BLUR_SIDE])
+    return np.asarray(cv2.cvtColor(window, cv2.COLOR_RGB2GRAY), np.float32)
+
+
+def _slopes(luma: Plane) -> Plane:
+    """Give how steep the picture is at each pixel as the eye sees it."""
+    seen = cv2.GaussianBlur(luma, (0, 0), EYE_BLUR)
+    across, down = cv2.Sobel(seen, cv2.CV_32F, 1, 0), cv2.Sobel(seen, cv2.CV_32F, 0, 1)
+    return np.asarray(cv2.magnitude(across, down), np.float32)
+
+
+def _blur_models(image: Pixels) -> tuple[Model, Model]:
+    """Make the two models for blur and sharpening around an original."""
+    original = _luma(image)
+    steep = _slopes(original)
+    edges = steep >= max(float(np.quantile(steep, 1 - _EDGE_SHARE)), 1e-3)
+    slope = float(steep[edges].mean()) if edges.any() else 0.0
+
+    def edge(changed: Pixels) -> float:
+        now = float(_slopes(_luma(changed))[edges].mean()) if slope else 0.0
+        return abs(math.log(now / slope)) / math.log(BLUR_WEBER) if slope and now else 0.0
+
+    def structure(changed: Pixels) -> float:
+        return (1 - ssim(original, _luma(changed))) / (1 - SSIM_NOTICED)
+
+    return edge, structure
+
+
+def ssim(first: Plane, second: Plane) -> float:
+    """Give the mean structural similarity (Wang et al. 2004: Gaussian window 1.5, levels 0 to 255)."""
+
+    def smooth(plane: Plane) -> Plane:
+        return np.asarray(cv2.GaussianBlur(plane, (11, 11), 1.5), np.float32)
+
+    mean1, mean2 = smooth(first), smooth(second)
+    var1, var2 = smooth(first * first) - mean1**2, smooth(second * second) - mean2**2
+    joint = smooth(first * second) - mean1 * mean2
+    c1, c2 = 6.5025, 58.5225
+    ratio = ((2 * mean1 * mean2 + c1) * (2 * joint + c2)) / ((mean1**2 + mean2**2 + c1) * (var1 + var2 + c2))
+    return float(ratio.mean())

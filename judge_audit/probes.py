@@ -1,0 +1,189 @@
+"""The plan: which items carry ladders, and every probe the judge will be asked.
+
+A probe is named by its content, so an answer already in the lake is never bought twice, and a changed
+recipe, picture or prompt is another probe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.axes.axis import strength_text
+from judge_audit.digests import row_digest, text_digest
+from judge_audit.tables import from_rows
+from judge_audit.vocabulary import ORIGINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.errors import Fault
+
+PROBES_PER_BLOCK = 256
+"""Size of a block of work: some seconds for a quick judge, well under a minute for a slow one."""
+
+RETEST = 2
+"""Untouched ladder items are scored at least this often: the judge's own noise is measured, not declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one audit will ask.
+
+    Attributes:
+        plan_id: Digest of the items, refusals and probes.
+        items: Table `items`.
+        refusals: Table `refusals`.
+        probes: Table `probes`, sorted by item, axis, rung and repeat.
+        ladder_items: Ids of the items that carry ladders, sorted.
+    """
+
+    plan_id: str
+    items: pa.Table
+    refusals: pa.Table
+    probes: pa.Table
+    ladder_items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A share of the plan that one task works through: some items with all their probes."""
+
+    source: str
+    item_ids: tuple[str, ...]
+    probes: int
+
+
+def choose_ladder_items(items: Sequence[Mapping[str, Any]], count: int, seed: int) -> tuple[str, ...]:
+    """Draw the items that carry ladders: spread evenly over sources, then over clusters.
+
+    The draw knows nothing of any score (choosing by the judge's own score makes ±.09 out of nothing).
+
+    Args:
+        items: Rows with item_id, source and cluster.
+        count: How many to draw; all when there are no more.
+        seed: The audit's seed.
+
+    Returns:
+        Item ids, sorted.
+    """
+    queues: dict[str, list[str]] = {}
+    for source in sorted({str(item["source"]) for item in items}):
+        seen: dict[str, int] = {}
+        ranked: list[tuple[int, str, str]] = []
+        of_source = [item for item in items if item["source"] == source]
+        for item in sorted(of_source, key=lambda row: text_digest(str(seed), str(row["item_id"]))):
+            turn = seen.get(item["cluster"], 0)
+            seen[item["cluster"]] = turn + 1
+            ranked.append((turn, text_digest(str(seed), str(item["item_id"])), str(item["item_id"])))
+        queues[source] = [item_id for _, _, item_id in sorted(ranked, reverse=True)]
+    chosen: list[str] = []
+    while len(chosen) < count and any(queues.values()):
+        for queue in queues.values():
+            if queue and len(chosen) < count:
+                chosen.append(queue.pop())
+    return tuple(sorted(chosen))
+
+
+def probe_id(pixel_digest: str, axis: str, strength: float, recipe_version: int, prompt: str) -> str:
+    """Name a planned stimulus by its content."""
+    return text_digest(pixel_digest, axis, strength_text(strength), str(recipe_version), prompt)
+
+
+def make_plan(
+    items: pa.Table,
+    refusals: Sequence[Fault],
+    axes: Mapping[str, Axis],
+    *,
+    ladder_items: int,
+    repeats: int,
+    seed: int,
+) -> Plan:
+    """Plan every probe of an audit.
+
+    Args:
+        items: Columns of table `items` without plan_id.
+        refusals: Rows left out of the items file.
+        axes: The axes to climb, by name.
+        ladder_items: How many items carry ladders.
+        repeats: How often each probe is asked.
+        seed: The audit's seed.
+
+    Returns:
+        The plan; the same inputs give the same plan_id.
+    """
+    rows = items.to_pylist()
+    chosen = choose_ladder_items(rows, ladder_items, seed)
+    probes = [
+        probe for row in rows for probe in _item_probes(row, axes if row["item_id"] in set(chosen) else {}, repeats)
+    ]
+    left_out = [
+        {"file": f.file, "row": f.row, "column": f.column, "item_id": f.item_id, "reason": f.message} for f in refusals
+    ]
+    draft = [
+        from_rows(name, [{**row, "plan_id": ""} for row in content])
+        for name, content in (("items", rows), ("refusals", left_out), ("probes", probes))
+    ]
+    plan_id = text_digest(*(row_digest(table) for table in draft))
+    named = [_with_plan(table, plan_id) for table in draft]
+    return Plan(plan_id, named[0], named[1], named[2], chosen)
+
+
+def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int) -> list[dict[str, Any]]:
+    """List the probes of one item: itself untouched, and its ladders if it carries any."""
+    rungs: list[tuple[str, int, float, int, int]] = [
+        (ORIGINAL, 0, 0.0, 0, max(repeats, RETEST) if axes else repeats),
+    ]
+    for axis in axes.values():
+        rungs += [
+            (axis.name, rung, strength, axis.recipe_version, repeats)
+            for rung, strength in enumerate(axis.strengths, start=1)
+        ]
+    return [
+        {
+            "probe_id": probe_id(item["pixel_digest"], axis, strength, version, item["prompt"]),
+            "item_id": item["item_id"],
+            "axis": axis,
+            "rung": rung,
+            "strength": strength,
+            "recipe_version": version,
+            "repeat": repeat,
+            "prompt": item["prompt"],
+        }
+        for axis, rung, strength, version, times in rungs
+        for repeat in range(times)
+    ]
+
+
+def _with_plan(table: pa.Table, plan_id: str) -> pa.Table:
+    """Write the plan's id into its tables."""
+    import pyarrow as pa  # noqa: PLC0415 - the table module brings it anyway
+
+    column = pa.array([plan_id] * table.num_rows, table.schema.field("plan_id").type)
+    return table.set_column(table.schema.get_field_index("plan_id"), table.schema.field("plan_id"), column)
+
+
+def blocks(plan: Plan) -> tuple[Block, ...]:
+    """Cut a plan into blocks of whole items within a source, each of some seconds of work."""
+    counts: dict[str, int] = {}
+    for item_id in plan.probes.column("item_id").to_pylist():
+        counts[item_id] = counts.get(item_id, 0) + 1
+    found: list[Block] = []
+    by_source: dict[str, list[str]] = {}
+    for row in plan.items.select(["item_id", "source"]).to_pylist():
+        by_source.setdefault(row["source"], []).append(row["item_id"])
+    for source in sorted(by_source):
+        held: list[str] = []
+        size = 0
+        for item_id in sorted(by_source[source]):
+            if held and size + counts[item_id] > PROBES_PER_BLOCK:
+                found.append(Block(source, tuple(held), size))
+                held, size = [], 0
+            held.append(item_id)
+            size += counts[item_id]
+        if held:
+            found.append(Block(source, tuple(held), size))
+    return tuple(found)

@@ -1,0 +1,191 @@
+"""A team's project: `audit.yaml`, what a command line adds to it, and the folder `init` makes."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from judge_audit.errors import Fault, InputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FOLDERS = ("axes", "judges", "checks", "kinds", "suites", "uses", "cards", "views")
+"""Where a team's own parts lie, one file each."""
+
+LAKE_VARIABLE = "JUDGE_AUDIT_LAKE"
+DEFAULT_LAKE = "judge-audit-lake"
+DEFAULT_JUDGE = "brisque"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """A resolved configuration: every choice of an audit, recorded with it.
+
+    Attributes:
+        items: Path of the items file.
+        judge: Built-in name, `module:attribute` or path of a card.
+        axes: Names of axes, or ("default",) for all that ship.
+        ladder_items: How many items carry ladders.
+        repeats: How often each probe is asked.
+        readings: Path of a readings file, "" if nobody has read.
+        seed: Seed of every draw.
+        lake: Where results go.
+        report: Folder of the report.
+        context: internal (failure costs a rerun) or outside.
+        limits: Limits that differ from the shipped ones.
+        runner: threads or processes.
+        workers: Tasks at a time; 0 for one per core.
+        skip_bad: Leave bad rows of the items file out, and list them.
+        project: The team's folder, "" if there is none.
+    """
+
+    items: str
+    judge: str = DEFAULT_JUDGE
+    axes: tuple[str, ...] = ("default",)
+    ladder_items: int = 48
+    repeats: int = 1
+    readings: str = ""
+    seed: int = 1
+    lake: str = DEFAULT_LAKE
+    report: str = ""
+    context: str = "outside"
+    limits: Mapping[str, float] = field(default_factory=dict)
+    runner: str = "threads"
+    workers: int = 0
+    skip_bad: bool = False
+    project: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the configuration as plain values."""
+        plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return plain | {"axes": list(self.axes), "limits": dict(self.limits)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Configuration:
+        """Make a configuration of plain values that `as_json` gave."""
+        return cls(**{**content, "axes": tuple(content["axes"])})
+
+
+def audit_schema() -> dict[str, Any]:
+    """Give the JSON Schema of audit.yaml."""
+    text = (files("judge_audit_schemas") / "audit" / "audit.schema.json").read_text(encoding="utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None) -> Configuration:
+    """Read audit.yaml, lay the command line's choices over it, and make every path absolute.
+
+    Args:
+        path: The file, or None when the command line says it all.
+        overrides: Choices that win over the file; None values are no choice.
+
+    Raises:
+        UsageError: If the file is missing or not YAML, or neither it nor the command line names items.
+        InputError: With every wrong key at once.
+    """
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    content = _read(Path(path)) if path is not None else {}
+    base = Path(path).resolve().parent if path is not None else Path.cwd()
+    _check(content, str(path))
+    _check(given, "the command line")
+    if "items" not in content and "items" not in given:
+        raise UsageError(
+            "There are no items to audit. Give an audit.yaml (`judge-audit init FOLDER` writes one) or "
+            "--items FILE; `judge-audit demo` audits a built-in judge on built-in pictures."
+        )
+    lake = os.environ.get(LAKE_VARIABLE)
+    merged: dict[str, Any] = {
+        **({"lake": lake} if lake else {}),
+        **_anchored(content, base),
+        **_anchored(given, Path.cwd()),
+    }
+    if path is not None:
+        merged.setdefault("project", str(base))
+    merged.setdefault("lake", str(base / DEFAULT_LAKE))
+    merged.setdefault("report", str(Path(merged["lake"]).with_name("judge-audit-report")))
+    axes = merged.get("axes", ("default",))
+    merged["axes"] = tuple([axes] if isinstance(axes, str) else axes)
+    from judge_audit.limits import read_limits  # noqa: PLC0415 - it reads a file
+
+    read_limits(merged.get("limits"))
+    return Configuration(**merged)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"{path}: there is no such file. `judge-audit init FOLDER` writes one.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: it cannot be read: {error}.") from error
+    except yaml.YAMLError as error:
+        raise UsageError(f"{path.name}: it is not valid YAML: {error}") from error
+    if not isinstance(content, dict):
+        raise UsageError(f"{path.name}: it must be a mapping of keys, such as “items: items.csv”.")
+    return content
+
+
+def _check(content: Mapping[str, Any], origin: str) -> None:
+    """Hold keys and values against the schema; all faults at once."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - only where a configuration is read
+
+    schema = audit_schema() | {"required": []}
+    faults: list[Fault] = []
+    for error in Draft202012Validator(schema).iter_errors(json.loads(json.dumps(content, default=str))):
+        path = [str(part) for part in error.absolute_path]
+        strangers = sorted(set(content) - set(schema["properties"])) if not path else []
+        for key in strangers or [".".join(path)]:
+            place = f"{Path(origin).name}{_line(origin, key)}, key {key}"
+            said = "there is no such key" if strangers else error.message
+            faults.append(Fault(place, 0, "", f"{said}."))
+    if faults:
+        known = ", ".join(schema["properties"])
+        raise InputError(faults, f"The keys are {known}; schemas/audit/audit.schema.json describes them.")
+
+
+def _line(origin: str, key: str) -> str:
+    """Say in which line of the file a key stands; nothing for the command line."""
+    if not Path(origin).is_file():
+        return ""
+    top = yaml.compose(Path(origin).read_text(encoding="utf-8"), yaml.SafeLoader)
+    entries = top.value if isinstance(top, yaml.MappingNode) else []
+    lines = [name.start_mark.line + 1 for name, _ in entries if name.value == key.partition(".")[0]]
+    return f", line {lines[0]}" if lines else ""
+
+
+def _anchored(content: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """Make the paths of a configuration absolute."""
+    found = dict(content)
+    for name in ("items", "readings", "lake", "report"):
+        if found.get(name) and "://" not in str(found[name]):
+            found[name] = str(base / str(found[name]))
+    return found
+
+
+def init_project(folder: Path) -> list[Path]:
+    """Make a project folder: a commented audit.yaml and a place for each kind of part.
+
+    Returns:
+        What was made.
+
+    Raises:
+        UsageError: If there is an audit.yaml already.
+    """
+    target = folder / "audit.yaml"
+    if target.exists():
+        raise UsageError(f"{target}: there is one already; nothing was changed.")
+    folder.mkdir(parents=True, exist_ok=True)
+    made = [target]
+    for name in FOLDERS:
+        (folder / name).mkdir(exist_ok=True)
+        made.append(folder / name)
+    text = (files("judge_audit_schemas") / "audit" / "audit.template.yaml").read_text(encoding="utf-8")
+    target.write_text(text, encoding="utf-8")
+    return made

@@ -1,0 +1,87 @@
+"""The report: one self-contained page for people, and the same content as JSON."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.digests import canonical_json
+from judge_audit.errors import MachineryError
+from judge_audit.report.document import make_document
+from judge_audit.report.page import write_page
+from judge_audit.report.pictures import pictures_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import duckdb
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from judge_audit.axes.axis import Axis
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an audit found, for people and for programs.
+
+    Attributes:
+        html: One page that needs no other file.
+        document: The same content, ready for JSON.
+    """
+
+    html: str
+    document: dict[str, Any]
+
+
+def build_report(
+    con: duckdb.DuckDBPyConnection,
+    audit_id: str,
+    *,
+    pixels: Callable[[str], NDArray[np.uint8]] | None,
+    axes: Mapping[str, Axis],
+    warnings: Sequence[str] = (),
+) -> Report:
+    """Write the report of an audit.
+
+    Args:
+        con: A connection to the lake with its tables and views.
+        audit_id: The audit.
+        pixels: Gives the pixels of an item by its id; None leaves the pictures out.
+        axes: The axes climbed, by name; they draw the pictures again.
+        warnings: What a person should know before trusting the figures.
+
+    Raises:
+        UsageError: If the lake has no such audit.
+    """
+    document = make_document(con, audit_id, axes=axes, warnings=warnings)
+    pictures = pictures_of(document["movers"], pixels, axes)
+    return Report(write_page(document, pictures), document)
+
+
+def write_report(report: Report, folder: str | Path) -> Path:
+    """Put report.html and report.json into a folder, each whole or not at all.
+
+    Returns:
+        Path of report.html.
+
+    Raises:
+        MachineryError: If the folder cannot be written.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _put(folder / "report.json", canonical_json(report.document))
+        _put(folder / "report.html", report.html)
+    except OSError as error:
+        raise MachineryError(f"the report cannot be written to {folder}: {error.strerror}.") from error
+    return folder / "report.html"
+
+
+def _put(path: Path, text: str) -> None:
+    """Write beside, then rename: a reader sees the old file or the new one."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)

@@ -1,0 +1,241 @@
+"""The content of the report, as plain values: what report.json holds and the page shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.messages import knows, say
+from judge_audit.report.facts import Facts, parsed, read_facts
+from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
+from judge_audit.report.placing import histogram, meaning, placing_of
+from judge_audit.standings import POSITION_ROW, capability_of
+from judge_audit.vocabulary import IMAGES, ORIGINAL, OVERALL, State, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import duckdb
+
+    from judge_audit.axes.axis import Axis
+
+    Row = Mapping[str, Any]
+
+FORMAT = 1
+"""Number of the JSON's shape; changes are additive within a number."""
+
+LEAK = 1.0
+"""From this share an axis moved another statistic more than the one it is meant to move."""
+
+THEN_LISTED = 4
+"""Further faults listed under the first."""
+
+
+def make_document(
+    con: duckdb.DuckDBPyConnection, audit_id: str, *, axes: Mapping[str, Axis], warnings: Sequence[str]
+) -> dict[str, Any]:
+    """Gather the content of an audit's report.
+
+    Raises:
+        UsageError: If the lake has no such audit.
+    """
+    facts = read_facts(con, audit_id)
+    sign = 1.0 if facts.card.get("higher_is_better", True) else -1.0
+    dimensions = sorted({row["dimension"] for row in facts.untouched}, key=lambda name: (name != OVERALL, name))
+    smallest = facts.limits["ladder.coarse_reference"]
+    placing = {
+        name: placing_of(facts.untouched, name, sign=sign, smallest=smallest) for name in dimensions
+    }
+    sections = ladder_sections(facts, axes)
+    standings = {row["use"]: row for row in facts.standings}
+    first = {POSITION_ROW: {"standing": "none", "reasons": [], "missing": []}, **standings}[POSITION_ROW]
+    return {
+        "format": FORMAT,
+        "position": first["standing"],
+        "position_reasons": first["reasons"],
+        "judge": facts.judge,
+        "higher_is_better": sign > 0,
+        "capability": capability_of(facts.verdicts).value,
+        "meaning": [{"dimension": name, **meaning(placing[name], facts.card)} for name in dimensions],
+        "fix_first": _fix_first(facts, first),
+        "caveats": _caveats(facts, sections, warnings),
+        "uses": [
+            {name: row[name] for name in ("use", "standing", "reasons", "missing")}
+            for row in facts.standings
+            if row["use"] != POSITION_ROW
+        ],
+        "ladders": sections,
+        "movers": find_movers(facts, placing),
+        "scale": [_scale(facts, name) for name in dimensions],
+        "purity": purity_of(facts, axes),
+        "controls": _controls(facts),
+        "states": states_of(facts),
+        "provenance": _provenance(facts),
+    }
+
+
+def _fix_first(facts: Facts, position: Row) -> dict[str, Any]:
+    """Name the gravest fault with what to do about it, then the next ones; else what is missing first."""
+    faults = sorted((row for row in facts.verdicts if is_fault(row)), key=severity)
+    entries = [
+        {**verdict_of(row), "advice": _advice(row["finding"])} for row in faults
+    ]
+    return {
+        "faults": entries[: 1 + THEN_LISTED],
+        "further": max(0, len(entries) - 1 - THEN_LISTED),
+        "missing": list(position["missing"])[:1],
+    }
+
+
+def _advice(finding: str) -> str:
+    """Say what to do about a fault."""
+    key = f"report.fix.{finding}"
+    return say(key if knows(key) else "report.fix.other")
+
+
+def _caveats(facts: Facts, sections: Sequence[Row], warnings: Sequence[str]) -> list[str]:
+    """Say what a person should know before reading a number."""
+    found = []
+    if facts.audit["status"] != "complete":
+        found.append(say("report.caveats.incomplete"))
+    found += _control_caveats(facts)
+    provisional = _names(section for section in sections if section["zones"] and section["zones"]["provisional"])
+    if provisional:
+        found.append(say("report.caveats.provisional", axes=provisional))
+    unread = _names(section for section in sections if not section["zones"])
+    if unread:
+        found.append(say("report.caveats.unread", axes=unread))
+    found += _evidence_caveats(facts)
+    if leaks := _leaks(facts):
+        found.append(say("report.caveats.leaks", list=leaks))
+    if facts.items["refused"] and not warnings:
+        found.append(say("report.caveats.refused_rows", n=facts.items["refused"]))
+    return [*found, *(text for text in warnings if text not in found)]
+
+
+def _leaks(facts: Facts) -> str:
+    """List the axes that moved another statistic more than their own."""
+    held: dict[str, list[str]] = {}
+    for row in facts.measures:
+        if row["measure"] == "leakage" and row["subject"] == IMAGES and (row["value"] or 0) > LEAK:
+            held.setdefault(row["axis"], []).append(say(f"report.statistic.{row['kind']}"))
+    return "; ".join(f"{axis}: {', '.join(kinds)}" for axis, kinds in held.items())
+
+
+def _names(sections: Any) -> str:  # noqa: ANN401 - any rows with an axis
+    return ", ".join(dict.fromkeys(section["axis"] for section in sections))
+
+
+def _control_caveats(facts: Facts) -> list[str]:
+    if not facts.controls:
+        return [say("report.controls.none")]
+    names = {
+        verdict: ", ".join(row["kind"] for row in facts.controls if row["verdict"] == verdict)
+        for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
+    }
+    found = []
+    if names[Verdict.FAIL]:
+        found.append(say("report.caveats.control_wrong", what=names[Verdict.FAIL]))
+    if names[Verdict.INCONCLUSIVE]:
+        found.append(say("report.caveats.control_missed", what=names[Verdict.INCONCLUSIVE]))
+    return found
+
+
+def _evidence_caveats(facts: Facts) -> list[str]:
+    """Say what the images and the answers cannot carry."""
+    found = []
+    smallest = facts.limits["ladder.coarse_reference"]
+    counts: dict[str, int] = {}
+    for row in facts.untouched:
+        if row["dimension"] == facts.untouched[0]["dimension"]:
+            counts[row["source"]] = counts.get(row["source"], 0) + 1
+    if any(count < smallest for count in counts.values()):
+        found.append(say("report.caveats.small", smallest=f"{smallest:g}"))
+    if len(counts) == 1:
+        found.append(say("report.caveats.one_source"))
+    asked = sum(row["calls"] for row in facts.states if row["state"] != State.INERT)
+    states = states_of(facts)
+    if states:
+        lost = sum(row["calls"] for row in states)
+        kinds = dict.fromkeys(row["state"] for row in states)
+        listed = ", ".join(say(f"report.states.{state}") for state in kinds)
+        found.append(say("report.caveats.missing_scores", share=share_text(lost / asked), list=listed))
+    if facts.card and not facts.card.get("pinned"):
+        found.append(say("report.caveats.unpinned"))
+    return found
+
+
+def share_text(share: float) -> str:
+    """Write a share as a percentage; one that is small but not nothing never reads as 0 %."""
+    percent = 100 * share
+    return f"{percent:.0f} %" if percent >= 1 or percent == 0 else "under 1 %"
+
+
+def states_of(facts: Facts) -> list[dict[str, Any]]:
+    """Count the calls that gave no score, by source, axis and what happened."""
+    fine = {State.OK, State.INERT}
+    return [dict(row) for row in facts.states if row["state"] not in fine]
+
+
+def _scale(facts: Facts, dimension: str) -> dict[str, Any]:
+    """Give the histogram of a dimension and what its scale can carry."""
+    rows = [row for row in facts.verdicts if row["check"] == "scale" and row["dimension"] == dimension]
+    return {
+        "dimension": dimension,
+        "histogram": histogram(facts.untouched, dimension, facts.card, facts.measures),
+        "verdicts": [verdict_of(row) for row in rows],
+    }
+
+
+def purity_of(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
+    """Give, per axis, what it moved at its strongest: as a share of its own statistic, and in SDs."""
+    shares: dict[str, dict[str, float]] = {}
+    for row in facts.measures:
+        if row["subject"] == IMAGES and row["measure"] == "leakage":
+            shares.setdefault(row["axis"], {})[row["kind"]] = row["value"]
+    shifts: dict[str, dict[str, float]] = {}
+    for row in facts.curves:
+        if row["subject"] == IMAGES and row["measure"] == "shift":
+            shifts.setdefault(row["axis"], {})[row["kind"]] = row["value"]
+    return [
+        {
+            "axis": axis,
+            "own": axes[axis].statistic if axis in axes else None,
+            "leakage": shares.get(axis, {}),
+            "shift": shifts[axis],
+        }
+        for axis in sorted(shifts, key=lambda name: (list(axes).index(name) if name in axes else len(axes), name))
+    ]
+
+
+def _controls(facts: Facts) -> dict[str, Any]:
+    """Give what became of each control, and the smallest rise this corpus would have shown."""
+    smallest = [
+        {"axis": row["axis"], "dimension": row["dimension"], "value": finite(row["value"]), "n": row["n"]}
+        for row in facts.measures
+        if row["check"] == "controls" and row["measure"] == "smallest_lift"
+    ]
+    results = [
+        {"control": row["kind"], "verdict": row["verdict"], "reason": row["reason"]} for row in facts.controls
+    ]
+    return {"results": results, "smallest_lift": smallest}
+
+
+def _provenance(facts: Facts) -> dict[str, Any]:
+    """Give everything that leads back from a figure to what it was made of."""
+    audit = facts.audit
+    times = {
+        name: audit[name].isoformat(timespec="seconds") if audit[name] else None for name in ("started_at", "ended_at")
+    }
+    untouched = sum(row["calls"] for row in facts.states if row["axis"] == ORIGINAL)
+    return {
+        **{name: audit[name] for name in ("audit_id", "judge_id", "plan_id", "code_version", "seed", "status")},
+        **times,
+        "zones_id": facts.configuration.get("zones_id"),
+        "lake": facts.configuration.get("lake"),
+        "items": facts.items,
+        "calls": sum(row["calls"] for row in facts.states),
+        "untouched_calls": untouched,
+        "card": facts.card,
+        "configuration": facts.configuration,
+        "input_digests": parsed(audit["input_digests"]),
+    }

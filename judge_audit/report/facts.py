@@ -1,0 +1,160 @@
+"""Everything the report reads from the lake, read once."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.errors import UsageError
+from judge_audit.limits import Limits, read_limits
+
+if TYPE_CHECKING:
+    import duckdb
+
+    Row = dict[str, Any]
+
+AUDIT = """
+SELECT * FROM audits WHERE audit_id = $1 ORDER BY status = 'complete' DESC LIMIT 1
+"""
+UNTOUCHED = """
+SELECT item_id, source, "cluster", dimension, "value" FROM all_responses
+WHERE plan_id = $1 AND judge_id = $2 AND axis = 'original' AND repeat = 0 AND state = 'ok'
+ORDER BY source, item_id, dimension
+"""
+CHANGED = """
+SELECT item_id, source, "cluster", dimension, axis, rung, strength, "value" FROM all_responses
+WHERE plan_id = $1 AND judge_id = $2 AND axis <> 'original' AND repeat = 0 AND state = 'ok'
+ORDER BY item_id, dimension, axis, rung
+"""
+STATES = """
+SELECT source, axis, state, count(*) AS calls FROM all_responses
+WHERE plan_id = $1 AND judge_id = $2 GROUP BY ALL ORDER BY source, axis, state
+"""
+ZONES = """
+SELECT item_id, axis, perceptible_low, perceptible_high, objectionable, provisional FROM zones
+WHERE plan_id = $1 AND zones_id = $2 ORDER BY axis, item_id
+"""
+CONTROLS = """
+SELECT verdicts.*, judge_names.judge FROM verdicts LEFT JOIN judge_names ON judge_names.judge_id = verdicts.subject
+WHERE verdicts.audit_id = $1 AND verdicts."check" = 'controls' ORDER BY verdicts.kind, verdicts.subject
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The rows of one audit, judge's own unless said otherwise.
+
+    Attributes:
+        audit: Row of `audits`.
+        configuration: What the audit was asked to do.
+        limits: The limits in force.
+        judge: What to call the judge.
+        card: Its card.
+        items: How many images there are, how many carry ladders, how many sources, how many rows were refused.
+        untouched: Scores of untouched images.
+        changed: Scores of changed images.
+        states: Calls by source, axis and state.
+        zones: What people see of each ladder.
+        curves: Rows of `curves`, those about the pictures too.
+        measures: Rows of `measures`, those about the pictures too.
+        verdicts: Rows of `verdicts`.
+        standings: Rows of `standings`.
+        controls: The controls' rows of `verdicts`.
+    """
+
+    audit: Row
+    configuration: Row
+    limits: Limits
+    judge: str
+    card: Row
+    items: Row
+    untouched: list[Row]
+    changed: list[Row]
+    states: list[Row]
+    zones: list[Row]
+    curves: list[Row]
+    measures: list[Row]
+    verdicts: list[Row]
+    standings: list[Row]
+    controls: list[Row]
+
+
+def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
+    """Read an audit.
+
+    Raises:
+        UsageError: If the lake has no such audit.
+    """
+    found = _rows(con, AUDIT, audit_id)
+    if not found:
+        raise UsageError(f"the lake has no audit “{audit_id}”. `judge-audit lake sql` on the table audits lists them.")
+    audit = found[0]
+    plan_id, judge_id = audit["plan_id"], audit["judge_id"]
+    configuration = parsed(audit["configuration"])
+    named = _rows(con, "SELECT judge FROM judge_names WHERE judge_id = $1", judge_id)
+    cards = _rows(con, "SELECT kind, card FROM judges WHERE judge_id = $1 LIMIT 1", judge_id)
+    card = {"kind": cards[0]["kind"], **parsed(cards[0]["card"])} if cards else {}
+    return Facts(
+        audit=audit,
+        configuration=configuration,
+        limits=read_limits(configuration.get("limits") or {}),
+        judge=named[0]["judge"] if named else judge_id,
+        card=card,
+        items=_counts(con, plan_id),
+        untouched=_rows(con, UNTOUCHED, plan_id, judge_id),
+        changed=_rows(con, CHANGED, plan_id, judge_id),
+        states=_rows(con, STATES, plan_id, judge_id),
+        zones=_rows(con, ZONES, plan_id, configuration.get("zones_id") or ""),
+        curves=_results(con, "curves", audit_id, judge_id),
+        measures=_results(con, "measures", audit_id, judge_id),
+        verdicts=_results(con, "verdicts", audit_id, judge_id),
+        standings=_rows(con, "SELECT * FROM standings WHERE audit_id = $1 AND judge_id = $2", audit_id, judge_id),
+        controls=_rows(con, CONTROLS, audit_id),
+    )
+
+
+def _counts(con: duckdb.DuckDBPyConnection, plan_id: str) -> Row:
+    """Count what the plan holds."""
+    counted = "SELECT count(*) AS n, count(DISTINCT source) AS sources FROM items WHERE plan_id = $1"
+    ladders = "SELECT count(DISTINCT item_id) AS ladders FROM probes WHERE plan_id = $1 AND rung > 0"
+    refused = "SELECT count(*) AS refused FROM refusals WHERE plan_id = $1"
+    return {
+        name: value
+        for query in (counted, ladders, refused)
+        for name, value in _rows(con, query, plan_id)[0].items()
+    }
+
+
+def _results(con: duckdb.DuckDBPyConnection, table: str, audit_id: str, judge_id: str) -> list[Row]:
+    """Read a table of results about the judge, or about the pictures, in the order of its key."""
+    rung = ", rung" if table == "curves" else ""
+    query = (
+        f"SELECT * FROM {table} WHERE audit_id = $1 AND subject IN ($2, 'images') AND \"check\" <> 'controls' "  # noqa: S608
+        f'ORDER BY "check", measure, source, topic, dimension, axis, kind, rater{rung}'
+    )
+    found = _rows(con, query, audit_id, judge_id)
+    if table == "measures":
+        smallest = "SELECT * FROM measures WHERE audit_id = $1 AND subject = $2 AND \"check\" = 'controls' ORDER BY axis"
+        found += _rows(con, smallest, audit_id, judge_id)
+    return found
+
+
+def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: str) -> list[Row]:
+    """Run a query and give its rows as mappings; a number that is none becomes None."""
+    done = con.execute(query, list(values))
+    names = [column[0] for column in done.description or ()]
+    return [
+        {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in zip(names, row, strict=True)}
+        for row in done.fetchall()
+    ]
+
+
+def parsed(text: str | None) -> Row:
+    """Read a mapping from JSON text; an empty one where there is none."""
+    try:
+        content = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,185 @@
+"""The ladder part of the report: curves with zones, verdicts, and the images whose score rose most."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.report.placing import lift
+from judge_audit.vocabulary import IMAGES, POOLED, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.report.facts import Facts
+    from judge_audit.report.placing import Placing
+
+    Row = Mapping[str, Any]
+
+QUESTIONS = ("premature", "jitter", "top_response")
+MOVERS_EACH = 3
+"""Pictures a group of movers shows."""
+
+SMALLEST_RISE = 0.05
+"""Smaller rises are not worth a picture."""
+
+
+def ladder_sections(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
+    """Put together what is known of each ladder, one entry per axis and dimension."""
+    keys = {(row["axis"], row["dimension"]) for row in (*facts.verdicts, *facts.curves) if row["check"] in QUESTIONS}
+    order = {name: place for place, name in enumerate(axes)}
+    return [
+        _section(facts, axes.get(axis), axis, dimension)
+        for axis, dimension in sorted(keys, key=lambda key: (order.get(key[0], len(order)), key))
+    ]
+
+
+def _section(facts: Facts, axis: Axis | None, name: str, dimension: str) -> dict[str, Any]:
+    mine = [
+        row
+        for row in facts.curves
+        if row["measure"] == "mean_lift" and row["axis"] == name and row["dimension"] == dimension
+    ]
+    sources = sorted({row["source"] for row in mine} - {POOLED})
+    verdicts = {
+        row["check"]: verdict_of(row)
+        for row in facts.verdicts
+        if row["check"] in QUESTIONS and row["axis"] == name and row["dimension"] == dimension
+    }
+    inert = [row["value"] for row in facts.measures if row["subject"] == IMAGES and row["measure"] == "inert_share" and row["axis"] == name]
+    return {
+        "axis": name,
+        "dimension": dimension,
+        "unit": axis.unit if axis else "",
+        "description": axis.description if axis else "",
+        "points": [_point(row) for row in mine if row["source"] == POOLED],
+        "sources": {source: [_point(row) for row in mine if row["source"] == source] for source in sources},
+        "zones": zones_of(facts.zones, name),
+        "verdicts": {check: verdicts[check] for check in QUESTIONS if check in verdicts},
+        "inert_share": inert[0] if inert else None,
+    }
+
+
+def _point(row: Row) -> dict[str, Any]:
+    return {name: row[name] for name in ("rung", "strength", "value", "ci_low", "ci_high", "n")}
+
+
+def verdict_of(row: Row) -> dict[str, Any]:
+    """Take what a verdict tells people out of its row."""
+    wanted = (
+        "check", "measure", "axis", "dimension", "kind", "verdict", "finding", "provisional", "reason",
+        "value", "ci_low", "ci_high", "limit_low", "limit_high", "n", "n_needed",
+    )  # fmt: skip
+    return {name: finite(row[name]) for name in wanted}
+
+
+def finite(value: Any) -> Any:  # noqa: ANN401 - any column's value
+    """Give a value, or None for a number that is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def zones_of(zones: Sequence[Row], axis: str) -> dict[str, Any] | None:
+    """Summarise the zones of an axis by medians over its items; None where nobody can say.
+
+    A median beyond every rung ("never noticed") is None.
+    """
+    known = [row for row in zones if row["axis"] == axis and row["perceptible_low"] is not None]
+    if not known:
+        return None
+    return {
+        "unseen_below": finite(float(median(row["perceptible_low"] for row in known))),
+        "seen_from": _median(row["perceptible_high"] for row in known),
+        "overdone_from": _median(row["objectionable"] for row in known),
+        "items": len(known),
+        "provisional": any(row["provisional"] for row in known),
+    }
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    held = [value for value in values if value is not None]
+    return finite(float(median(held))) if held else None
+
+
+def find_movers(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, Any]]:
+    """Find the images that rose most: where nobody sees a change, where it is overdone, and between.
+
+    Each image and each axis stands once in a group. Lifts leave out the image's own cluster.
+
+    Returns:
+        Rows with group (unseen, overdone, seen), item_id, source, axis, strength, scores and percentiles before
+        and after, and lift; largest lift first within a group.
+    """
+    zone_of = {(row["item_id"], row["axis"]): row for row in facts.zones}
+    rises = sorted(_rises(facts, placing), key=lambda row: (-row["lift"], row["item_id"], row["axis"]))
+    groups: dict[str, list[dict[str, Any]]] = {"unseen": [], "overdone": [], "seen": []}
+    for row in rises:
+        held = groups[_group(row, zone_of.get((row["item_id"], row["axis"])))]
+        fresh = not any(row["axis"] == other["axis"] or row["item_id"] == other["item_id"] for other in held)
+        if fresh and len(held) < MOVERS_EACH:
+            held.append(row)
+    return [{"group": group, **row} for group, held in groups.items() for row in held]
+
+
+def _group(row: Row, zone: Row | None) -> str:
+    if zone is None or zone["perceptible_low"] is None:
+        return "seen"
+    if row["strength"] < zone["perceptible_low"]:
+        return "unseen"
+    bad = zone["objectionable"]
+    return "overdone" if bad is not None and row["strength"] >= bad else "seen"
+
+
+def _rises(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, Any]]:
+    """Give every answer that rose by more than a trifle."""
+    before = {(row["item_id"], row["dimension"]): row for row in facts.untouched}
+    found = []
+    for dimension, held in placing.items():
+        own: dict[tuple[str, str], list[float]] = {}
+        for row in facts.untouched:
+            if row["dimension"] == dimension:
+                group = held.group[row["source"]]
+                own.setdefault((group, row["cluster"]), []).append(held.sign * row["value"])
+        sorted_own = {key: np.sort(np.round(values, 9)) for key, values in own.items()}
+        for row in facts.changed:
+            first = before.get((row["item_id"], dimension))
+            if first is None or row["dimension"] != dimension:
+                continue
+            if held.sign * (row["value"] - first["value"]) <= 0:
+                continue
+            group = held.group[row["source"]]
+            rise = lift(
+                held.scores[group],
+                sorted_own[group, row["cluster"]],
+                held.sign * first["value"],
+                held.sign * row["value"],
+            )
+            if rise > SMALLEST_RISE:
+                found.append(_rise(row, first, held, rise))
+    return found
+
+
+def _rise(row: Row, first: Row, held: Placing, rise: float) -> dict[str, Any]:
+    return {
+        **{name: row[name] for name in ("item_id", "source", "axis", "dimension", "rung", "strength")},
+        "before": first["value"],
+        "after": row["value"],
+        "percentile_before": held.percentile(first["value"], row["source"]),
+        "percentile_after": held.percentile(row["value"], row["source"]),
+        "lift": rise,
+    }
+
+
+def severity(verdict: Row) -> tuple[int, int, float]:
+    """Order faults: proved before provisional, what an optimiser would ride first, then by size."""
+    ranks = ("constant", "rewarded", "climbs", "dead", "falls", "erratic", "jitters", "stacked", "unreachable")
+    rank = ranks.index(verdict["finding"]) if verdict["finding"] in ranks else len(ranks)
+    return bool(verdict["provisional"]), rank, -abs(verdict["value"] or 0.0)
+
+
+def is_fault(verdict: Row) -> bool:
+    """Whether a verdict convicts the judge of something."""
+    return bool(verdict["verdict"] == Verdict.FAIL)

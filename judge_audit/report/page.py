@@ -1,0 +1,156 @@
+"""The page: the document through one template, every name from outside escaped."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+
+from judge_audit.messages import knows, say
+from judge_audit.report import charts
+from judge_audit.report.document import share_text
+from judge_audit.report.placing import SMALL
+from judge_audit.report.pictures import QUALITY, SIDE
+from judge_audit.surface import STATISTICS
+from judge_audit.vocabulary import Capability, Position, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judge_audit.report.pictures import Pair
+
+USES = ("filtering", "ranking", "reward", "acceptance")
+SYMBOLS = {"pass": "✓", "fail": "✕", "inconclusive": "?", "missing": "–"}
+STANDING_LOOK = {"allowed": "pass", "barred": "fail", "unproven": "inconclusive"}
+SQL = (
+    'judge-audit lake sql "SELECT * FROM covariate_verdicts"',
+    'judge-audit lake sql "SELECT * FROM percentiles"',
+    'judge-audit lake sql "SELECT * FROM worst_movers"',
+)
+
+
+def write_page(document: Mapping[str, Any], pictures: Mapping[tuple[str, str, float], Pair]) -> str:
+    """Write the page.
+
+    Args:
+        document: The content.
+        pictures: Pairs of data URIs by item, axis and strength.
+    """
+    sources = sorted({source for section in document["ladders"] for source in section["sources"]})
+    styled = len(sources) <= charts.STYLES
+    styles = {source: place if styled else 0 for place, source in enumerate(sources)}
+    return _environment().get_template("report.html").render(
+        doc=document,
+        judge=document["judge"],
+        headline=headline(document),
+        sources=sources if styled else [],
+        styles=styles,
+        reach=charts.reach_of(document["ladders"]),
+        pictures=pictures,
+        uses=sorted(document["uses"], key=lambda row: USES.index(row["use"]) if row["use"] in USES else len(USES)),
+        several=len(document["meaning"]) > 1,
+        statistics=STATISTICS,
+        smallest=_smallest(document["controls"]["smallest_lift"]),
+        side=SIDE,
+        quality=QUALITY,
+    )
+
+
+def headline(document: Mapping[str, Any]) -> list[str]:
+    """Say in words what a number means, and what may be done with it."""
+    found = []
+    meaning = document["meaning"][0] if document["meaning"] else {"headline": None}
+    if meaning["headline"] is None:
+        return [say("report.meaning.none")]
+    listed = [
+        say("report.meaning.beats_one", percent=percent(value), source=source_name(source))
+        for source, value in meaning["headline_percentiles"].items()
+    ]
+    direction = say("report.higher_is_better" if document["higher_is_better"] else "report.lower_is_better")
+    text = {"value": charts.number_text(meaning["headline"]), "direction": direction}
+    if len(listed) <= charts.STYLES:
+        found.append(say("report.meaning.beats", list=enumeration(listed), **text))
+    if meaning["differ"] is not None:
+        key = "differ" if meaning["differ"] >= 10 else "alike"
+        found.append(say(f"report.meaning.{key}", points=f"{meaning['differ']:.0f}"))
+    card = document["provenance"]["card"]
+    if document["capability"] == Capability.ABSOLUTE:
+        found.append(say("report.meaning.absolute"))
+    elif card.get("scale_low") is None:
+        found.append(say("report.meaning.undeclared"))
+    else:
+        found.append(say("report.meaning.ranker"))
+    return found
+
+
+def _smallest(rows: list[dict[str, Any]]) -> str:
+    """List the smallest rises that could have been shown."""
+    told = [
+        say("report.controls.smallest_one", value=charts.lift_text(row["value"]), axis=row["axis"])
+        for row in rows
+        if row["value"] is not None
+    ]
+    return ", ".join(told)
+
+
+def enumeration(parts: list[str]) -> str:
+    """Join parts as a sentence does."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return ", ".join(parts[:-1]) + say("report.meaning.and") + parts[-1]
+
+
+def percent(value: float) -> str:
+    """Write a percentile that is already in percent."""
+    return f"{value:.0f} %"
+
+
+def source_name(source: str) -> str:
+    """Give a source's name; the pooled small ones have a name of their own."""
+    return say("report.small_sources") if source == SMALL else source
+
+
+def pretty(content: Any) -> str:  # noqa: ANN401 - whatever a configuration holds
+    """Write content as JSON for reading."""
+    return json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def wording(group: str, name: str) -> str:
+    """Give the word for a name whose list a project may lengthen; the name itself where there is none."""
+    key = f"report.{group}.{name}"
+    return say(key) if knows(key) else name
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Set up the template engine: everything is escaped, nothing undefined is let through."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("judge_audit.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {
+        "say": lambda key, **values: say(f"report.{key}", **values),
+        "word": wording,
+        "curve": charts.curve,
+        "histogram": charts.histogram,
+        "positions": [position.value for position in Position],
+        "symbols": SYMBOLS,
+        "verdicts": [verdict.value for verdict in Verdict],
+        "standing_look": STANDING_LOOK,
+        "sql": SQL,
+    }
+    environment.filters |= {
+        "number": charts.number_text,
+        "lift": charts.lift_text,
+        "percent": percent,
+        "share": share_text,
+        "source": source_name,
+        "short": charts.shortened,
+        "pretty": pretty,
+    }
+    return environment

@@ -1,0 +1,82 @@
+"""The pictures of the report: an original beside its changed copy, both stored in the same way."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import cv2
+import numpy as np
+
+from judge_audit.axes.scratch import Scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from judge_audit.axes.axis import Axis
+
+    Pixels = NDArray[np.uint8]
+
+SIDE = 320
+QUALITY = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An original and its changed copy as data URIs."""
+
+    original: str
+    changed: str
+
+
+def pictures_of(
+    movers: Sequence[Mapping[str, Any]], pixels: Callable[[str], Pixels] | None, axes: Mapping[str, Axis]
+) -> dict[tuple[str, str, float], Pair]:
+    """Draw the movers again.
+
+    A picture that can no longer be read, or whose axis is gone, is left out; the page says so.
+
+    Args:
+        movers: Rows with item_id, axis and strength.
+        pixels: Gives the pixels of an item by its id; None draws nothing.
+        axes: The axes by name.
+
+    Returns:
+        Pairs by item, axis and strength.
+    """
+    found: dict[tuple[str, str, float], Pair] = {}
+    if pixels is None:
+        return found
+    scratch = Scratch()
+    for row in movers:
+        axis = axes.get(row["axis"])
+        if axis is None:
+            continue
+        try:
+            original = pixels(row["item_id"])
+        except Exception:  # noqa: BLE001, S112 - a report is worth having without one of its pictures
+            continue
+        changed = axis.draw(original, row["strength"], scratch)
+        factor = min(1.0, SIDE / max(original.shape[:2]))
+        pair = Pair(data_uri(original, factor), data_uri(changed, factor))
+        found[row["item_id"], row["axis"], row["strength"]] = pair
+    return found
+
+
+def data_uri(pixels: Pixels, factor: float) -> str:
+    """Store a picture as a JPEG data URI, scaled by a factor of at most 1.
+
+    Args:
+        pixels: 8-bit sRGB, shape (height, width, 3).
+        factor: What to multiply its sides by.
+    """
+    shown = pixels
+    if factor < 1:
+        size = (max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor)))
+        shown = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+    flat = cv2.cvtColor(shown, cv2.COLOR_RGB2BGR)
+    _, stored = cv2.imencode(".jpg", flat, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+    return "data:image/jpeg;base64," + base64.b64encode(stored.tobytes()).decode("ascii")

@@ -1,0 +1,100 @@
+"""Self-proof: did this audit convict exactly the planted faults, and how small a fault could it have shown?"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from scipy import special
+
+from judge_audit.judges.controls.planted import ALL_AXES
+from judge_audit.measures.estimates import corrected_level
+from judge_audit.messages import say
+from judge_audit.vocabulary import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from judge_audit.judges.controls.planted import Control
+
+NAME = "controls"
+
+
+def expected(pairs: Iterable[tuple[str, str]], zoned_axes: Iterable[str]) -> set[tuple[str, str]]:
+    """Write out a declaration for the axes of an audit: axes without zones cannot be judged."""
+    zoned = set(zoned_axes)
+    found = set()
+    for check, axis in pairs:
+        if axis == ALL_AXES:
+            found |= {(check, name) for name in zoned}
+        elif axis == "*" or axis in zoned:
+            found.add((check, axis))
+    return found
+
+
+def convicted(verdicts: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """Give the (check, axis) pairs that failed."""
+    return {(row["check"], row.get("axis", "*")) for row in verdicts if row["verdict"] == Verdict.FAIL}
+
+
+def control_row(
+    audit_id: str, judge_id: str, control: Control, verdicts: Sequence[Mapping[str, Any]], zoned_axes: Iterable[str]
+) -> dict[str, Any]:
+    """Say whether a control was convicted of exactly what it declares.
+
+    Returns:
+        A row of `verdicts`: check `controls`, kind the control's name, pass if caught (or cleared) exactly,
+        inconclusive if this corpus was too small to catch it, fail if it was convicted of something else.
+    """
+    zoned = set(zoned_axes)
+    wanted = expected(control.convictions, zoned)
+    allowed = wanted | expected(control.tolerated, zoned)
+    found = convicted(verdicts)
+    wrong, missed = sorted(found - allowed), sorted(wanted - found)
+    if wrong:
+        verdict, reason = Verdict.FAIL, say("controls.wrong", pairs=_pairs(wrong), planted=control.description)
+    elif missed:
+        verdict, reason = Verdict.INCONCLUSIVE, say("controls.missed", pairs=_pairs(missed), planted=control.description)
+    elif wanted:
+        verdict, reason = Verdict.PASS, say("controls.caught", pairs=_pairs(sorted(wanted)), planted=control.description)
+    elif control.convictions:
+        verdict, reason = Verdict.MISSING, say("controls.untried", planted=control.description)
+    else:
+        verdict, reason = Verdict.PASS, say("controls.cleared", planted=control.description)
+    return {
+        "audit_id": audit_id,
+        "subject": judge_id,
+        "check": NAME,
+        "measure": "convicted",
+        "kind": control.name,
+        "value": float(len(found & wanted)),
+        "n": len(wanted),
+        "verdict": verdict.value,
+        "finding": "",
+        "reason": reason,
+        "provisional": False,
+    }
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(check if axis == "*" else f"{check} on {axis}" for check, axis in pairs)
+
+
+def smallest_shown(measures: Iterable[Mapping[str, Any]], margin: float, claims: int) -> list[dict[str, Any]]:
+    """Say the smallest premature lift this corpus would have convicted four times out of five.
+
+    margin + (z + 0.84)·se per axis, with the judge's own standard error of the edge lift and z the two-sided
+    normal quantile of the corrected level.
+    """
+    z = float(special.ndtri((1 + corrected_level(claims)) / 2)) + 0.84
+    rows = []
+    for row in measures:
+        pooled = row["check"] == "premature" and row["measure"] == "edge_lift" and row.get("source", "*") == "*"
+        if pooled and row["ci_low"] is not None and row["ci_high"] is not None:
+            error = (row["ci_high"] - row["ci_low"]) / 2 / 1.645
+            names = ("audit_id", "subject", "axis", "dimension", "is_control")
+            key = {name: row[name] for name in names if name in row}
+            value = margin + z * error
+            if math.isfinite(value):
+                rows.append({**key, "check": NAME, "measure": "smallest_lift", "value": value, "n": row["n"]})
+    return rows

@@ -1,0 +1,153 @@
+"""What a process keeps between the tasks of one audit: the lake, the axes, the loaded judge, the plan.
+
+Tasks are named by ids and paths alone, so they can run in any process; a judge is loaded once per process.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judge_audit.digests import canonical_json, text_digest
+from judge_audit.images import load_image
+from judge_audit.judges import load_judge
+from judge_audit.judges.controls import builtin_controls
+from judge_audit.judges.ruler import Ruler
+from judge_audit.lake import Lake
+from judge_audit.parts import select_axes
+from judge_audit.vocabulary import POOLED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.judges.cards import Card
+    from judge_audit.judges.controls.planted import PlantedJudge
+    from judge_audit.judges.protocol import Judge
+    from judge_audit.project import Configuration
+
+
+@dataclass(eq=False)
+class Session:
+    """Everything loaded for one configuration in one process.
+
+    Attributes:
+        configuration: What the audit was asked to do.
+        given_judge: A judge handed over in Python, instead of the configuration's name for one.
+    """
+
+    configuration: Configuration
+    given_judge: Judge | None = None
+    _plans: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
+    _turns: dict[str, threading.BoundedSemaphore] = field(default_factory=dict)
+
+    @cached_property
+    def lake(self) -> Lake:
+        """The lake, made if it is not there."""
+        return Lake.open(self.configuration.lake)
+
+    @cached_property
+    def axes(self) -> Mapping[str, Axis]:
+        """The axes this audit climbs."""
+        return select_axes(self.configuration)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The judge under audit."""
+        if self.given_judge is not None:
+            return self.given_judge
+        return load_judge(self.configuration.judge, project=Path(self.configuration.project) if self.configuration.project else None)
+
+    @cached_property
+    def ruler(self) -> Ruler:
+        """The instrument that measures surface statistics."""
+        return Ruler()
+
+    def controls(self, zones_id: str) -> tuple[PlantedJudge, ...]:
+        """The planted-fault judges, answering to the given zones."""
+        return builtin_controls(zones_id, self.configuration.seed)
+
+    def plan_table(self, name: str, plan_id: str) -> pa.Table:
+        """Read a table of the plan once per process."""
+        held = self._plans.setdefault(plan_id, {})
+        if name not in held:
+            held[name] = self.lake.read(name, plan_id=plan_id)
+        return held[name]
+
+    def zones(self, plan_id: str, zones_id: str) -> pa.Table:
+        """Read the zones of a plan."""
+        table = self.plan_table("zones", plan_id)
+        return table.filter(pc.equal(table["zones_id"], zones_id))
+
+    def turn(self, card: Card) -> threading.BoundedSemaphore:
+        """Give the gate through which at most `concurrency` requests of a judge pass in this process."""
+        with _lock:
+            if card.judge_id not in self._turns:
+                self._turns[card.judge_id] = threading.BoundedSemaphore(card.concurrency)
+            return self._turns[card.judge_id]
+
+    def pixels(self, uri: str) -> NDArray[np.uint8]:
+        """Decode one image."""
+        return load_image(uri).pixels
+
+
+_sessions: dict[str, Session] = {}
+_lock = threading.Lock()
+
+
+def session(configuration: Configuration) -> Session:
+    """Give this process's session for a configuration, the same one each time."""
+    name = text_digest(canonical_json(configuration.as_json()))
+    with _lock:
+        if name not in _sessions:
+            _sessions.clear()
+            _sessions[name] = Session(configuration)
+        return _sessions[name]
+
+
+def hold(configuration: Configuration, judge: Judge) -> Session:
+    """Make a session around a judge that only exists in this process."""
+    return Session(configuration, judge)
+
+
+def responses(
+    current: Session, plan_id: str, judge_id: str
+) -> pa.Table:
+    """Put scores beside their probes and items: what a check sees.
+
+    Args:
+        current: The session.
+        plan_id: The audit's plan.
+        judge_id: Whose answers.
+
+    Returns:
+        Columns item_id, source, topic, cluster, axis, rung, strength, repeat, dimension, value, state.
+        Inert rungs and calls without an answer stand with dimension `*` and no value.
+    """
+    probes = current.plan_table("probes", plan_id)
+    items = current.plan_table("items", plan_id).select(["item_id", "source", "topic", "cluster"])
+    calls = current.lake.read("calls", judge_id=judge_id).select(["probe_id", "repeat", "state"])
+    scores = current.lake.read("scores", judge_id=judge_id).select(
+        ["probe_id", "repeat", "dimension", "value", "state"]
+    )
+    asked = probes.select(["probe_id", "repeat", "item_id", "axis", "rung", "strength"])
+    keys = ["probe_id", "repeat"]
+    answered = asked.join(scores, keys, join_type="inner")
+    unscored = calls.join(scores.select(keys).group_by(keys).aggregate([]), keys, join_type="left anti")
+    silent = asked.join(unscored, keys, join_type="inner")
+    silent = silent.append_column("dimension", pa.array([POOLED] * silent.num_rows, pa.string()))
+    silent = silent.append_column("value", pa.nulls(silent.num_rows, pa.float64()))
+    columns = ["item_id", "axis", "rung", "strength", "repeat", "dimension", "value", "state"]
+    joined = pa.concat_tables([answered.select(columns), silent.select(columns)])
+    joined = joined.join(items, "item_id", join_type="inner")
+    ordered = ["item_id", "axis", "rung", "repeat", "dimension"]
+    return joined.sort_by([(name, "ascending") for name in ordered])

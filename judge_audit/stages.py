@@ -1,0 +1,368 @@
+"""What each stage of an audit does: read tables, call the library, commit tables.
+
+The flows and the in-process audit for notebooks call these same functions.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judge_audit import __version__
+from judge_audit.axes import fingerprint
+from judge_audit.calling import score_block, score_control
+from judge_audit.checks.evidence import Evidence, Findings
+from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
+from judge_audit.items import read_items
+from judge_audit.judges.protocol import Stimulus
+from judge_audit.lake.connect import connect
+from judge_audit.limits import read_limits
+from judge_audit.parts import find_checks, part_digests
+from judge_audit.people.readings import read_readings
+from judge_audit.people.zones import VERSION as ZONES_VERSION
+from judge_audit.people.zones import make_zones
+from judge_audit.probes import Block, blocks, make_plan
+from judge_audit.purity import measure_purity
+from judge_audit.report import build_report, write_report
+from judge_audit.selfproof import control_row, smallest_shown
+from judge_audit.session import responses
+from judge_audit.standings import POSITION_ROW, builtin_uses, stand
+from judge_audit.tables import from_rows
+from judge_audit.vocabulary import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from judge_audit.judges.cards import Card
+    from judge_audit.session import Session
+
+
+KEYS = ["probe_id", "repeat"]
+"""What names a call of a judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A planned audit, named by ids: what the later stages are handed.
+
+    Attributes:
+        audit_id: This run.
+        plan_id: What it asks.
+        zones_id: What people see of the ladders.
+        judge_id: Whom it asks.
+        blocks: The shares of work.
+        new_calls: Answers still to be bought.
+        reused_calls: Answers that are in the lake already.
+        warnings: What a person should know before trusting the figures.
+        started_at: When it began, as ISO 8601 text.
+    """
+
+    audit_id: str
+    plan_id: str
+    zones_id: str
+    judge_id: str
+    blocks: tuple[Block, ...]
+    new_calls: int
+    reused_calls: int
+    warnings: tuple[str, ...]
+    started_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an audit came to.
+
+    Attributes:
+        position: The highest step the judge holds today.
+        report: Path of the report.
+        document: The report's content as plain values.
+    """
+
+    position: str
+    report: str
+    document: dict[str, Any]
+
+
+def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = None) -> Prepared:
+    """Read the items, plan every probe, settle the zones, and put all of it into the lake.
+
+    Args:
+        current: The session.
+        on_image: Told (decoded, all) while images are read.
+
+    Raises:
+        UsageError: If the judge, the items or the readings cannot be used; names every fault.
+    """
+    configuration, lake = current.configuration, current.lake
+    started = datetime.now(UTC)
+    card = current.judge.card
+    read = read_items(
+        configuration.items,
+        needs_prompt=card.needs_prompt,
+        skip_bad=configuration.skip_bad,
+        on_progress=on_image,
+    )
+    plan = make_plan(
+        read.items,
+        read.refusals,
+        current.axes,
+        ladder_items=configuration.ladder_items,
+        repeats=configuration.repeats,
+        seed=configuration.seed,
+    )
+    lake.commit({"items": plan.items, "refusals": plan.refusals, "probes": plan.probes})
+    zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
+    register(current, [card, current.ruler.card, *(control.card for control in current.controls(zones_id))])
+    new, unsettled = _unsettled(current, plan.probes)
+    asked = plan.probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
+    prepared = Prepared(
+        audit_id=f"{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+        plan_id=plan.plan_id,
+        zones_id=zones_id,
+        judge_id=card.judge_id,
+        blocks=tuple(block for block in blocks(plan) if unsettled.intersection(block.item_ids)),
+        new_calls=new,
+        reused_calls=asked - new,
+        warnings=(*read.warnings, *_left_out(read.refusals), *notes),
+        started_at=started.isoformat(),
+    )
+    lake.commit({"audits": _audit_row(current, prepared, "started")})
+    return prepared
+
+
+def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
+    """Count the judge's answers that are not in the lake, and name the items with anything left to ask.
+
+    An answer drawn by other library versions counts as left to ask: its pixels must be compared.
+    """
+    items: set[str] = set()
+    new = 0
+    for card in (current.judge.card, current.ruler.card):
+        held = current.lake.answered(card.judge_id)
+        usable = pc.and_(pc.equal(held["renderer"], fingerprint()), pc.not_equal(held["state"], State.FAILED.value))
+        settled = held.filter(usable).select(KEYS)
+        left = probes.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
+        items.update(left["item_id"].to_pylist())
+        if card is current.judge.card:
+            new = left.select(KEYS).group_by(KEYS).aggregate([]).num_rows
+    return new, items
+
+
+def pace(current: Session, prepared: Prepared) -> float:
+    """Time the judge on three pictures.
+
+    Returns:
+        Seconds per picture.
+    """
+    items = current.plan_table("items", prepared.plan_id).slice(0, 3).to_pylist()
+    stimuli = [Stimulus(current.pixels(item["uri"]), item["prompt"]) for item in items]
+    started = time.perf_counter()
+    current.judge.score(stimuli)
+    return (time.perf_counter() - started) / len(stimuli)
+
+
+def _left_out(refusals: Sequence[object]) -> tuple[str, ...]:
+    """Say how many rows were left out."""
+    return (f"{len(refusals)} faulty rows of the items file were left out; they are listed in the lake.",) if refusals else ()
+
+
+def _settle_zones(
+    current: Session, plan_id: str, items: pa.Table, ladder_items: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """Settle what people see of each ladder, from readings or else from visual-difference models."""
+    configuration, lake = current.configuration, current.lake
+    readings = read_readings(configuration.readings, current.axes, items) if configuration.readings else None
+    read = row_digest(readings) if readings is not None else "models"
+    zones_id = text_digest("zones", ZONES_VERSION, plan_id, read, fingerprint(), str(configuration.seed))
+    if readings is None and lake.read("zones", plan_id=plan_id, zones_id=zones_id).num_rows:
+        return zones_id, ()
+    carriers = items.filter(pc.is_in(items["item_id"], value_set=pa.array(ladder_items, pa.string())))
+    made = make_zones(
+        current.axes, carriers, readings, lambda row: current.pixels(row["uri"]), seed=configuration.seed
+    )
+    rows = [{**row, "plan_id": plan_id, "zones_id": zones_id} for row in made.table.to_pylist()]
+    if rows:
+        lake.commit({"zones": from_rows("zones", rows)})
+    return zones_id, made.notes
+
+
+def register(current: Session, cards: Sequence[Card]) -> None:
+    """Put judges and their labels into the lake; one seen before costs nothing."""
+    for card in cards:
+        control = card.kind in {"control", "ruler"}
+        judge = {"judge_id": card.judge_id, "kind": card.kind, "card": card.as_json(), "is_control": control}
+        label = {"judge_id": card.judge_id, "name": card.name, "version": card.version, "is_control": control}
+        current.lake.commit({"judges": from_rows("judges", [{**judge, "registered_at": datetime.now(UTC)}])})
+        current.lake.commit({"judge_labels": from_rows("judge_labels", [label])})
+
+
+def _audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
+    """Write down a state of the run."""
+    configuration = current.configuration
+    inputs = {"items": configuration.items, **part_digests(configuration)}
+    for path in filter(None, (configuration.items, configuration.readings)):
+        inputs[path] = file_digest(Path(path).read_bytes())
+    row = {
+        "audit_id": prepared.audit_id,
+        "status": status,
+        "judge_id": prepared.judge_id,
+        "plan_id": prepared.plan_id,
+        "started_at": datetime.fromisoformat(prepared.started_at),
+        "ended_at": datetime.now(UTC) if status == "complete" else None,
+        "code_version": __version__,
+        "configuration": canonical_json({**configuration.as_json(), "zones_id": prepared.zones_id}),
+        "seed": configuration.seed,
+        "input_digests": canonical_json(inputs),
+        "commits": [],
+    }
+    return from_rows("audits", [row])
+
+
+def score(
+    current: Session, prepared: Prepared, block: Block, *, on_probes: Callable[[int], None] | None = None
+) -> int:
+    """Have the judge, and the ruler, answer every probe of a block; each batch is committed as it comes.
+
+    Args:
+        current: The session.
+        prepared: The audit.
+        block: The share of work.
+        on_probes: Told how many probes of the judge were settled.
+
+    Returns:
+        How many answers were bought from the judge.
+    """
+    work = _work(current, prepared, block)
+    bought = 0
+    for judge in (current.judge, current.ruler):
+        card = judge.card
+        answered = {
+            (row["probe_id"], row["repeat"]): row for row in current.lake.answered(card.judge_id).to_pylist()
+        }
+        with current.turn(card):
+            for batch in score_block(
+                judge, work, axes=current.axes, load=lambda item: current.pixels(item["uri"]), answered=answered
+            ):
+                if batch.calls:
+                    current.lake.commit(
+                        {"calls": from_rows("calls", batch.calls), "scores": from_rows("scores", batch.scores)}
+                    )
+                if judge is current.judge:
+                    bought += sum(call["state"] != "inert" for call in batch.calls)
+                    if on_probes:
+                        on_probes(batch.probes)
+    return bought
+
+
+def _work(
+    current: Session, prepared: Prepared, block: Block | None
+) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Give items with their probes, in the order of the plan; those of one block, or all."""
+    items = current.plan_table("items", prepared.plan_id)
+    probes = current.plan_table("probes", prepared.plan_id)
+    if block is not None:
+        wanted = pa.array(block.item_ids, pa.string())
+        items = items.filter(pc.is_in(items["item_id"], value_set=wanted))
+        probes = probes.filter(pc.is_in(probes["item_id"], value_set=wanted))
+    held: dict[str, list[Mapping[str, Any]]] = {item_id: [] for item_id in items["item_id"].to_pylist()}
+    order = [("item_id", "ascending"), ("axis", "ascending"), ("rung", "ascending"), ("repeat", "ascending")]
+    for probe in probes.sort_by(order).to_pylist():
+        held[probe["item_id"]].append(probe)
+    return [(item, held[item["item_id"]]) for item in items.sort_by("item_id").to_pylist()]
+
+
+def score_controls(current: Session, prepared: Prepared) -> None:
+    """Have every control answer the audit's probes from their recipes."""
+    drawn = {
+        (row["probe_id"], row["repeat"]): row for row in current.lake.answered(prepared.judge_id).to_pylist()
+    }
+    zones = current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
+    visible = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
+    work = _work(current, prepared, None)
+    for control in current.controls(prepared.zones_id):
+        known = current.lake.answered(control.card.judge_id).select(["probe_id", "repeat"]).to_pylist()
+        held = {(row["probe_id"], row["repeat"]) for row in known}
+        missing = {key: row for key, row in drawn.items() if key not in held}
+        batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing)
+        if batch.calls:
+            current.lake.commit(
+                {"calls": from_rows("calls", batch.calls), "scores": from_rows("scores", batch.scores)}
+            )
+
+
+def check(current: Session, prepared: Prepared) -> None:
+    """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
+    findings, verdicts = _examine(current, prepared, current.judge.card, is_control=False)
+    zoned = {
+        row["axis"]
+        for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
+        if row["perceptible_low"] is not None
+    }
+    for control in current.controls(prepared.zones_id):
+        found, told = _examine(current, prepared, control.card, is_control=True)
+        proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told, zoned)
+        findings += found + Findings(verdicts=(proof,))
+    claims = max(1, 4 * len(zoned & set(current.axes)))
+    margin = read_limits(current.configuration.limits)["premature.margin"]
+    findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))
+    ruled = responses(current, prepared.plan_id, current.ruler.card.judge_id).to_pylist()
+    findings += measure_purity(prepared.audit_id, ruled, current.axes)
+    standings = [
+        {**row, "audit_id": prepared.audit_id, "judge_id": prepared.judge_id}
+        for row in stand(builtin_uses(), verdicts)
+    ]
+    current.lake.commit(
+        {
+            "curves": from_rows("curves", findings.curves),
+            "measures": from_rows("measures", findings.measures),
+            "verdicts": from_rows("verdicts", findings.verdicts),
+            "standings": from_rows("standings", standings),
+        }
+    )
+    current.lake.commit({"audits": _audit_row(current, prepared, "complete")})
+
+
+def _examine(
+    current: Session, prepared: Prepared, card: Card, *, is_control: bool
+) -> tuple[Findings, list[dict[str, Any]]]:
+    """Run every check on one judge."""
+    evidence = Evidence(
+        audit_id=prepared.audit_id,
+        judge_id=card.judge_id,
+        is_control=is_control,
+        card=card,
+        seed=current.configuration.seed,
+        responses=responses(current, prepared.plan_id, card.judge_id),
+        zones=current.zones(prepared.plan_id, prepared.zones_id),
+        axes=current.axes,
+        limits=read_limits(current.configuration.limits),
+    )
+    findings = Findings()
+    for part in find_checks(current.configuration.project).values():
+        findings += part.thing(evidence)
+    return findings, list(findings.verdicts)
+
+
+def report(current: Session, prepared: Prepared) -> Outcome:
+    """Write the report of a complete audit."""
+    items = {row["item_id"]: row["uri"] for row in current.plan_table("items", prepared.plan_id).to_pylist()}
+    with connect(current.lake) as connection:
+        built = build_report(
+            connection,
+            prepared.audit_id,
+            pixels=lambda item_id: current.pixels(items[item_id]),
+            axes=current.axes,
+            warnings=prepared.warnings,
+        )
+        (position,) = connection.execute(
+            "SELECT standing FROM standings WHERE audit_id = $1 AND use = $2", [prepared.audit_id, POSITION_ROW]
+        ).fetchall()[0]
+    path = write_report(built, Path(current.configuration.report or "judge-audit-report"))
+    return Outcome(position, str(path), built.document)

@@ -1,0 +1,149 @@
+"""Four uses, four standings, one position.
+
+Missing evidence is unknown, never pass, and unknown demotes. A provisional pass supports nothing; a
+provisional fail makes a use "unproven, suspected" and bars nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from judge_audit.errors import MachineryError
+from judge_audit.vocabulary import Capability, Position, Standing, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+POSITION_ROW = "position"
+"""The `use` of the one row that names the position."""
+
+USE_FIELDS = {"use", "step", "question", "requires"}
+REQUIREMENT_FIELDS = {"check", "measure", "missing", "remedy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One piece of evidence that a use asks for."""
+
+    check: str
+    measure: str
+    missing: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One of the four jobs, with what it requires and the step it belongs to."""
+
+    name: str
+    step: Position
+    question: str
+    requires: tuple[Requirement, ...]
+
+
+def builtin_uses() -> tuple[Use, ...]:
+    """Read the shipped checklists.
+
+    Raises:
+        MachineryError: If a checklist is malformed; names the file.
+    """
+    folder = files("judge_audit_schemas") / "uses"
+    found = []
+    for entry in sorted(folder.iterdir(), key=lambda path: path.name):
+        if not entry.name.endswith(".yaml") or entry.name == "limits.yaml":
+            continue
+        found.append(parse_use(entry.name, yaml.safe_load(entry.read_text(encoding="utf-8"))))
+    return tuple(found)
+
+
+def parse_use(origin: str, content: Any) -> Use:  # noqa: ANN401 - whatever the file holds
+    """Make a use of a checklist's content, or say what is wrong with the file."""
+    if not isinstance(content, dict) or set(content) != USE_FIELDS:
+        raise MachineryError(f"{origin}: a checklist has the fields {', '.join(sorted(USE_FIELDS))}.")
+    if not content["requires"]:
+        raise MachineryError(f"{origin}: a checklist that requires nothing would allow every judge.")
+    for entry in content["requires"]:
+        if set(entry) != REQUIREMENT_FIELDS:
+            wanted = ", ".join(sorted(REQUIREMENT_FIELDS))
+            raise MachineryError(f"{origin}: each requirement has the fields {wanted}.")
+    return Use(
+        name=content["use"],
+        step=Position(content["step"]),
+        question=content["question"],
+        requires=tuple(Requirement(**entry) for entry in content["requires"]),
+    )
+
+
+def stand(uses: Sequence[Use], verdicts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Give a judge its standing in each use, and its position.
+
+    Args:
+        uses: The checklists.
+        verdicts: Rows of table `verdicts` of one judge in one audit.
+
+    Returns:
+        Rows with use, standing, reasons and missing; the last is the position.
+    """
+    rows = [_standing(use, verdicts) for use in uses]
+    allowed = {row["use"] for row in rows if row["standing"] == Standing.ALLOWED}
+    position, reasons = _position(uses, allowed, verdicts)
+    missing = sorted({text for row in rows for text in row["missing"]}) if position != Position.NONE else []
+    rows.append({"use": POSITION_ROW, "standing": position.value, "reasons": reasons, "missing": missing})
+    return rows
+
+
+def _standing(use: Use, verdicts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Hold the evidence against one checklist."""
+    against: list[str] = []
+    open_: list[str] = []
+    missing: list[str] = []
+    for requirement in use.requires:
+        found = [
+            row
+            for row in verdicts
+            if row["check"] == requirement.check and row["measure"] == requirement.measure
+        ]
+        firm = [row for row in found if row["verdict"] == Verdict.FAIL and not row["provisional"]]
+        suspected = [row for row in found if row["verdict"] == Verdict.FAIL and row["provisional"]]
+        proved = found and all(row["verdict"] == Verdict.PASS and not row["provisional"] for row in found)
+        against += [row["reason"] for row in firm]
+        open_ += [f"Suspected, not yet read by people: {row['reason']}" for row in suspected]
+        if not proved and not firm:
+            missing.append(f"{requirement.missing} {requirement.remedy}")
+    standing = Standing.BARRED if against else Standing.UNPROVEN if open_ or missing else Standing.ALLOWED
+    reasons = against + open_ or (["Every item of the checklist is proved."] if not missing else [])
+    return {"use": use.name, "standing": standing.value, "reasons": reasons, "missing": missing}
+
+
+def _position(
+    uses: Sequence[Use], allowed: set[str], verdicts: Sequence[Mapping[str, Any]]
+) -> tuple[Position, list[str]]:
+    """Name the highest step whose checklists, and those of every step below, are complete."""
+    lost = [
+        row["reason"]
+        for row in verdicts
+        if row["check"] == "scale" and row["measure"] == "capability" and row["finding"] in {"constant", "reversed"}
+    ]
+    if lost:
+        return Position.NONE, lost
+    position = Position.SCREENING
+    for step in (Position.FILTER_AND_RANK, Position.REWARD, Position.ACCEPT):
+        needed = [use for use in uses if use.step == step]
+        if not needed or any(use.name not in allowed for use in needed):
+            names = ", ".join(use.name for use in needed if use.name not in allowed) or "no checklist"
+            return position, [f"The step “{step.value}” is not earned: {names} is not allowed yet."]
+        position = step
+    return position, ["Every checklist is complete."]
+
+
+def capability_of(verdicts: Sequence[Mapping[str, Any]]) -> Capability:
+    """Read what the judge's scale can carry from its verdicts; unknown demotes to ranker."""
+    scale = {row["measure"]: row for row in verdicts if row["check"] == "scale"}
+    if scale.get("capability", {}).get("finding") in {"constant", "reversed"}:
+        return Capability.NONE
+    absolute = scale.get("absolute")
+    return Capability.ABSOLUTE if absolute and absolute["verdict"] == Verdict.PASS else Capability.RANKER

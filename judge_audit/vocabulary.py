@@ -1,0 +1,64 @@
+"""The closed lists of words that stand in tables. One word per idea."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+POOLED = "*"
+"""Stands for "all of them" in every key column of the results; never NULL."""
+
+ORIGINAL = "original"
+"""The axis of an untouched item."""
+
+IMAGES = "images"
+"""Subject of figures about the pictures themselves, whatever the judge."""
+
+OVERALL = "overall"
+"""The dimension that ladders use when the judge returns it."""
+
+
+class State(StrEnum):
+    """What became of a call or of one dimension of it."""
+
+    OK = "ok"
+    INERT = "inert"
+    REFUSED = "refused"
+    UNPARSABLE = "unparsable"
+    OUT_OF_SCALE = "out_of_scale"
+    EMPTY = "empty"
+    FAILED = "failed"
+
+
+class Verdict(StrEnum):
+    """A measure against a limit."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    MISSING = "missing"
+
+
+class Standing(StrEnum):
+    """A judge in a use."""
+
+    ALLOWED = "allowed"
+    BARRED = "barred"
+    UNPROVEN = "unproven"
+
+
+class Position(StrEnum):
+    """The highest step a judge holds today, lowest first."""
+
+    NONE = "none"
+    SCREENING = "screening"
+    FILTER_AND_RANK = "filter and rank"
+    REWARD = "reward"
+    ACCEPT = "accept"
+
+
+class Capability(StrEnum):
+    """What a judge's scale can carry."""
+
+    ABSOLUTE = "absolute"
+    RANKER = "ranker"
+    NONE = "none"

@@ -1,0 +1,1 @@
+"""What the tables, messages, views, limits and configuration files look like: data, no code."""

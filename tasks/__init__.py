@@ -1,0 +1,56 @@
+"""One thin Prefect task per stage: find this process's session, call the library's stage, return ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from judge_audit import stages
+from judge_audit.progress import current_progress
+from judge_audit.project import Configuration
+from judge_audit.session import session
+
+if TYPE_CHECKING:
+    from judge_audit.probes import Block
+
+
+@task(name="prepare", cache_policy=NO_CACHE, persist_result=False)
+def prepare(configuration: dict[str, Any]) -> stages.Prepared:
+    """Read the items, plan the probes, settle the zones."""
+    return stages.prepare(session(Configuration.from_json(configuration)), on_image=current_progress().at)
+
+
+@task(
+    name="score",
+    task_run_name="score {source} · {number}",
+    cache_policy=NO_CACHE,
+    persist_result=False,
+    tags=["judge-audit-score"],
+)
+def score(
+    configuration: dict[str, Any], prepared: stages.Prepared, block: Block, source: str, number: int
+) -> int:
+    """Score one block of items with all their ladders; every batch is committed as it is answered."""
+    del source, number  # they name the run on Prefect's page
+    current = session(Configuration.from_json(configuration))
+    return stages.score(current, prepared, block, on_probes=current_progress().advance)
+
+
+@task(name="controls", cache_policy=NO_CACHE, persist_result=False)
+def controls(configuration: dict[str, Any], prepared: stages.Prepared) -> None:
+    """Have every planted-fault control answer the same probes."""
+    stages.score_controls(session(Configuration.from_json(configuration)), prepared)
+
+
+@task(name="check", cache_policy=NO_CACHE, persist_result=False)
+def check(configuration: dict[str, Any], prepared: stages.Prepared) -> None:
+    """Measure, judge the measures, and give the standings."""
+    stages.check(session(Configuration.from_json(configuration)), prepared)
+
+
+@task(name="report", cache_policy=NO_CACHE, persist_result=False)
+def report(configuration: dict[str, Any], prepared: stages.Prepared) -> stages.Outcome:
+    """Write the report."""
+    return stages.report(session(Configuration.from_json(configuration)), prepared)

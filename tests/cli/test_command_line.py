@@ -1,0 +1,187 @@
+"""The command line as a user meets it: real processes, exit codes, words."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from judge_audit.cli import run_command
+from judge_audit.errors import Fault, InputError, MachineryError
+from judge_audit.lake import Lake
+
+
+def judge_audit(*words: str, cwd, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from judge_audit.cli import main; main()", *words]
+    return subprocess.run(
+        command, cwd=cwd, input=stdin, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JUDGE_AUDIT_LAKE", raising=False)
+    return tmp_path
+
+
+def test_help_imports_nothing_heavy_and_names_every_command(tmp_path):
+    script = (
+        "import sys\nfrom judge_audit.cli import run_command\nassert run_command(['--help']) == 0\n"
+        "heavy = {'cv2', 'duckdb', 'numpy', 'pandas', 'prefect', 'pyarrow', 'scipy', 'matplotlib'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 0, told.stderr
+    for command in ("init", "demo", "run", "judges", "lake"):
+        assert f"  {command} " in told.stdout
+
+
+def test_run_without_items_exits_2_and_names_demo_and_init(here):
+    told = judge_audit("run", cwd=here)
+    assert told.returncode == 2
+    assert not told.stdout
+    assert "judge-audit demo" in told.stderr
+    assert "judge-audit init" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_an_unknown_option_exits_2(here, capsys):
+    assert run_command(["run", "--judgement", "x"]) == 2
+    assert "--judgement" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_exits_2_and_names_it(here, capsys):
+    assert run_command(["run", "audit.yaml"]) == 2
+    assert "audit.yaml: there is no such file" in capsys.readouterr().err
+
+
+def test_an_option_out_of_its_list_exits_2_with_the_list(here, capsys):
+    assert run_command(["run", "--items", "items.csv", "--runner", "rockets"]) == 2
+    said = capsys.readouterr().err
+    assert "runner" in said
+    assert "threads" in said
+    assert "processes" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InputError([Fault("items.csv", 3, "image", "it is not an image.")]), 2),
+        (MachineryError("the disk is full."), 3),
+    ],
+)
+def test_errors_for_users_are_their_message_and_their_exit_code(here, capsys, monkeypatch, error, code):
+    def refuse(*_):
+        raise error
+
+    monkeypatch.setattr("judge_audit.project.resolve", refuse)
+    assert run_command(["run"]) == code
+    assert str(error) in capsys.readouterr().err
+
+
+def test_an_unexpected_error_exits_3_and_shows_its_origin_only_when_asked(here, capsys, monkeypatch):
+    def stumble(*_):
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr("judge_audit.project.resolve", stumble)
+    assert run_command(["run"]) == 3
+    short = capsys.readouterr().err
+    assert "unexpected ZeroDivisionError" in short
+    assert "--traceback" in short
+    assert "Traceback" not in short
+    assert run_command(["run", "--traceback"]) == 3
+    assert "in stumble" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_exits_130_and_says_that_nothing_committed_is_lost(here):
+    Lake.open(here / "lake")
+    script = "from judge_audit.cli import main; main()"
+    words = [sys.executable, "-c", script, "lake", "sql", "--lake", "lake"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=here)
+    time.sleep(1.5)  # by now it waits for the question
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Nothing committed is lost" in said
+
+
+def test_init_makes_a_project_once(here, capsys):
+    assert run_command(["init", "mine"]) == 0
+    assert "judge-audit run mine/audit.yaml" in capsys.readouterr().out
+    (here / "mine" / "audit.yaml").write_text("items: mine.csv\n", encoding="utf-8")
+    assert run_command(["init", "mine"]) == 2
+    assert "nothing was changed" in capsys.readouterr().err
+    assert (here / "mine" / "audit.yaml").read_text(encoding="utf-8") == "items: mine.csv\n"
+
+
+def test_judges_list_names_the_default_judge_with_its_identity(here, capsys):
+    from judge_audit.judges import builtin_cards
+
+    assert run_command(["judges", "list", "--json"]) == 0
+    listed = {card["name"]: card["judge_id"] for card in json.loads(capsys.readouterr().out)}
+    assert listed["brisque"] == builtin_cards()["brisque"].judge_id
+    assert run_command(["judges", "list"]) == 0
+    assert listed["brisque"] in capsys.readouterr().out
+
+
+def test_reading_a_lake_that_is_not_there_exits_2_and_makes_none(here, capsys):
+    assert run_command(["lake", "tables", "--lake", "nowhere"]) == 2
+    assert "there is no lake" in capsys.readouterr().err
+    assert not (here / "nowhere").exists()
+
+
+def test_the_lake_meant_is_the_options_then_the_files_then_the_environments(here, monkeypatch):
+    from judge_audit.cli.lakes import where
+
+    assert where(None) == "judge-audit-lake"
+    monkeypatch.setenv("JUDGE_AUDIT_LAKE", "from-environment")
+    assert where(None) == "from-environment"
+    (here / "audit.yaml").write_text("items: items.csv\nlake: from-file\n", encoding="utf-8")
+    assert where(None) == str(here / "from-file")
+    assert where("from-option") == "from-option"
+
+
+def test_sql_is_answered_from_an_argument_and_from_the_input(here):
+    Lake.open(here / "lake")
+    question = "SELECT count(*) AS n FROM scores"
+    asked = judge_audit("lake", "sql", question, "--lake", "lake", "--format", "csv", cwd=here)
+    assert (asked.returncode, asked.stdout) == (0, "n\n0\n")
+    piped = judge_audit("lake", "sql", "--lake", "lake", "--json", cwd=here, stdin=question)
+    assert json.loads(piped.stdout) == [{"n": 0}]
+
+
+def test_sql_that_writes_exits_2(here, capsys):
+    Lake.open(here / "lake")
+    assert run_command(["lake", "sql", "COPY (SELECT 1) TO 'stolen.csv'", "--lake", "lake"]) == 2
+    assert not (here / "stolen.csv").exists()
+    assert run_command(["lake", "sql", "SELECT 1", "--format", "xml", "--lake", "lake"]) == 2
+    assert "table, csv, json" in capsys.readouterr().err
+
+
+def test_the_printed_views_serve_a_plain_duckdb(here, capsys):
+    import duckdb
+
+    Lake.open(here / "lake")
+    assert run_command(["lake", "views", "--lake", "lake"]) == 0
+    with duckdb.connect() as plain:
+        plain.execute(capsys.readouterr().out)
+        assert plain.execute("SELECT count(*) FROM covariate_verdicts").fetchall() == [(0,)]
+
+
+def test_tables_are_listed_with_their_rows_and_meaning(here, capsys):
+    Lake.open(here / "lake")
+    assert run_command(["lake", "tables", "--lake", "lake", "--json"]) == 0
+    listed = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert listed["scores"]["kind"] == "table"
+    assert listed["scores"]["rows"] == 0
+    assert listed["positions"]["kind"] == "view"

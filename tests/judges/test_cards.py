@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from judge_audit.errors import InputError, UsageError
+from judge_audit.judges import builtin_cards, load_judge
+from judge_audit.judges.cards import Card, read_card
+
+CARD = Card(kind="callable", name="ours", weights="sha256:1", target="my_judge:score")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": "sha256:2"},
+        {"prompt_template": "Rate {prompt}"},
+        {"preprocessing": {"backend": "pillow"}},
+        {"decoding": {"temperature": 0}},
+        {"parser_version": "2"},
+        {"epoch": 1},
+    ],
+)
+def test_whatever_changes_the_scores_changes_the_judge_id(change):
+    assert replace(CARD, **change).judge_id != CARD.judge_id
+
+
+@pytest.mark.parametrize(
+    "change", [{"name": "theirs"}, {"version": "9"}, {"description": "x"}, {"licence": "MIT"}]
+)
+def test_labels_leave_the_judge_id_alone(change):
+    assert replace(CARD, **change).judge_id == CARD.judge_id
+
+
+def test_every_wrong_field_is_named_at_once_with_a_right_value(tmp_path):
+    path = tmp_path / "card.yaml"
+    path.write_text("kind: callable\nname: x\nbatch_size: 0\nscale_step: -1\ncolour: red\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_card(path)
+    text = str(caught.value)
+    assert all(word in text for word in ("batch_size", "batch_size: 32", "scale_step", "colour"))
+
+
+def test_half_a_scale_is_refused(tmp_path):
+    path = tmp_path / "card.yaml"
+    path.write_text("kind: callable\nname: x\nscale_low: 0\n", encoding="utf-8")
+    with pytest.raises(InputError, match="given together"):
+        read_card(path)
+
+
+def test_a_card_that_is_not_there_is_refused_by_name(tmp_path):
+    with pytest.raises(UsageError, match=r"none\.yaml"):
+        read_card(tmp_path / "none.yaml")
+
+
+def test_the_built_in_judges_load_by_name():
+    for name, card in builtin_cards().items():
+        assert load_judge(name).card.judge_id == card.judge_id
+
+
+def test_an_unknown_judge_is_refused_with_the_names_there_are():
+    with pytest.raises(UsageError, match="brisque"):
+        load_judge("brisk")

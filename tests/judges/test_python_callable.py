@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from judge_audit.errors import UsageError
+from judge_audit.judges import load_judge
+from judge_audit.judges.protocol import Stimulus
+from judge_audit.judges.python_callable import code_digest
+from judge_audit.vocabulary import State
+
+PICTURE = Stimulus(np.zeros((4, 4, 3), np.uint8), "a cat")
+
+
+def _without_source(text):
+    names: dict = {"__name__": "__main__"}
+    exec(compile(text, "<typed>", "exec"), names)  # noqa: S102 - a function typed at a prompt has no source file
+    return names["score"]
+
+
+def _answer(value):
+    (reply,) = load_judge(lambda images, prompts: [value] * len(images)).score([PICTURE])
+    return reply
+
+
+def test_a_function_is_a_judge():
+    judge = load_judge(lambda images, prompts: [len(prompt) for prompt in prompts])
+    assert judge.score([PICTURE])[0].scores == {"overall": 5.0}
+
+
+def test_a_module_in_the_project_is_found_and_its_text_is_its_identity(tmp_path):
+    (tmp_path / "h3_first_judge.py").write_text(
+        "def score(images, prompts):\n    return [1.0] * len(images)\n"
+    )
+    (tmp_path / "h3_second_judge.py").write_text(
+        "def score(images, prompts):\n    return [2.0] * len(images)\n"
+    )
+    first, second = (load_judge(f"h3_{word}_judge:score", project=tmp_path) for word in ("first", "second"))
+    assert first.score([PICTURE])[0].scores == {"overall": 1.0}
+    assert first.card.judge_id != second.card.judge_id
+    assert not first.card.pinned
+
+
+def test_functions_without_source_that_differ_in_a_constant_differ_in_identity():
+    one, two, inner, other = (
+        _without_source(text)
+        for text in (
+            "score = lambda images, prompts: [1.0]",
+            "score = lambda images, prompts: [2.0]",
+            "score = lambda images, prompts: [(lambda: 3.0)()]",
+            "score = lambda images, prompts: [(lambda: 4.0)()]",
+        )
+    )
+    assert len({code_digest(function, "score") for function in (one, two, inner, other)}) == 4
+    assert code_digest(one, "score") == code_digest(
+        _without_source("score = lambda images, prompts: [1.0]"), "score"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "state"), [(None, State.EMPTY), ("good", State.UNPARSABLE), (math.nan, State.UNPARSABLE)]
+)
+def test_an_answer_that_is_no_number_is_a_state(value, state):
+    reply = _answer(value)
+    assert reply.state == state
+    assert reply.scores == {}
+
+
+def test_dimensions_come_through_by_name():
+    assert _answer({"overall": 3, "structure": 4}).scores == {"overall": 3.0, "structure": 4.0}
+
+
+@pytest.mark.parametrize("spec", ["no_such_module_at_all:score", "math:no_such_name", ":score"])
+def test_a_target_that_is_not_there_is_refused_in_plain_words(spec):
+    with pytest.raises(UsageError, match="judge"):
+        load_judge(spec)
+
+
+def test_a_number_is_not_a_judge():
+    with pytest.raises(UsageError, match="callable"):
+        load_judge(3)
