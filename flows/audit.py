@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_flows.server import embedded_server
+
 from judge_audit import stages
 from judge_audit.errors import AuditError
-from judge_audit.project import Configuration
 from judge_audit.session import session
-from judge_audit_flows.server import embedded_server
 
 if TYPE_CHECKING:
     from judge_audit.progress import Progress
+    from judge_audit.project import Configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +103,17 @@ def closing_lines(
     configuration: Configuration, prepared: stages.Prepared, bought: int, told: stages.Outcome
 ) -> list[str]:
     """Write the last lines of a run: the position first, then how to go on."""
-    lake = configuration.lake
+    questions = (
+        'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
+        "SELECT * FROM percentiles LIMIT 20",
+        "SELECT * FROM worst_movers LIMIT 10",
+    )
     return [
         f"Position: {told.position}",
         *(f"Note: {warning}" for warning in prepared.warnings),
         f"{bought:,} new answers from the judge, {prepared.reused_calls:,} taken from the lake.",
         "Ask the lake:",
-        f'  judge-audit lake sql --lake "{lake}" "SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts"',
-        f'  judge-audit lake sql --lake "{lake}" "SELECT * FROM percentiles LIMIT 20"',
-        f'  judge-audit lake sql --lake "{lake}" "SELECT * FROM worst_movers LIMIT 10"',
+        *(f'  judge-audit lake sql --lake "{configuration.lake}" "{question}"' for question in questions),
         f"Report: {told.report}",
     ]
 
@@ -136,11 +139,11 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     }
     lines = [
         f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
-        f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
-        f"{prepared.reused_calls:,} answers are in the lake already.",
-        f"About {minutes:.1f} minutes at {1000 * seconds:.0f} ms a call (three pictures were tried), one call at a time.",
+        (
+            f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
+            f"{prepared.reused_calls:,} answers are in the lake already."
+        ),
+        f"About {minutes:.1f} minutes at {1000 * seconds:.0f} ms a call, one at a time (three pictures were tried).",
         *(f"Note: {warning}" for warning in prepared.warnings),
     ]
     return AuditResult("", "", "", 0, prepared.reused_calls, lines, document)
-
-

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from judge_audit_tasks import check, controls, prepare, report, score
 from prefect import flow
 from prefect.futures import as_completed
 
 from judge_audit import stages  # noqa: TC001 - Prefect reads the annotations
 from judge_audit.progress import current_progress
-from judge_audit_tasks import check, controls, prepare, report, score
 
 
 @flow(name="judge-audit", persist_result=False, validate_parameters=False)

@@ -10,7 +10,6 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,6 +23,8 @@ from judge_audit.judges.protocol import Recipe, Reply, Stimulus
 from judge_audit.vocabulary import ORIGINAL, State
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -191,7 +192,9 @@ def _draw(
 
 
 @contextmanager
-def ahead(source: Iterator[Thing], depth: int = AHEAD) -> Iterator[Iterator[Thing]]:
+def ahead(  # noqa: C901 - three small functions around one queue
+    source: Iterator[Thing], depth: int = AHEAD
+) -> Iterator[Iterator[Thing]]:
     """Run an iterator in a thread, `depth` steps ahead of whoever takes from it.
 
     An error in the thread is raised where the next thing is taken; leaving the block ends the thread.

@@ -83,12 +83,10 @@ def read_bytes(uri: str, limits: ImageLimits) -> bytes:
 
     try:
         filesystem, path = fsspec.core.url_to_fs(uri)
-        if not filesystem.isfile(path):
-            raise ImageError("there is no such file.")
         with filesystem.open(path, "rb") as file:
             content: bytes = file.read(limits.max_bytes + 1)
-    except ImageError:
-        raise
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise ImageError("there is no such file.") from error
     except (OSError, ValueError, ImportError) as error:
         raise ImageError(f"it cannot be read: {error}.") from error
     if len(content) > limits.max_bytes:

@@ -113,7 +113,9 @@ def read_rows(path: Path) -> tuple[list[dict[str, str]], list[str]]:
     try:
         return kinds[path.suffix.lower()](path)
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path.name}: it is not UTF-8 text ({error.reason} at byte {error.start}).") from error
+        raise UsageError(
+            f"{path.name}: it is not UTF-8 text ({error.reason} at byte {error.start})."
+        ) from error
 
 
 def _read_csv(path: Path) -> tuple[list[dict[str, str]], list[str]]:
@@ -183,10 +185,14 @@ def _row_faults(path: Path, rows: Sequence[Mapping[str, str]], *, needs_prompt: 
             Fault(path.name, number, name, "it is empty.", item_id) for name in empty if not row[name].strip()
         ]
         if row["source"] == POOLED:
-            faults.append(Fault(path.name, number, "source", "“*” is kept for figures over all sources.", item_id))
+            faults.append(
+                Fault(path.name, number, "source", "“*” is kept for figures over all sources.", item_id)
+            )
         if item_id.strip() and item_id in first:
             faults.append(
-                Fault(path.name, number, "item_id", f"“{item_id}” stands in row {first[item_id]} too.", item_id)
+                Fault(
+                    path.name, number, "item_id", f"“{item_id}” stands in row {first[item_id]} too.", item_id
+                )
             )
         first.setdefault(item_id, number)
     return faults

@@ -99,7 +99,13 @@ def audit(
         UsageError: If anything given cannot be used.
     """
     home = str(lake) if lake is not None else str(Path(tempfile.mkdtemp(prefix="judge-audit-")) / "lake")
-    given = {"items": str(items), "axes": axes, "lake": home, "report": str(report) if report else None, **options}
+    given = {
+        "items": str(items),
+        "axes": axes,
+        "lake": home,
+        "report": str(report) if report else None,
+        **options,
+    }
     if isinstance(judge, (str, Path)):
         given["judge"] = str(judge)
     configuration = resolve(None, given)
@@ -110,4 +116,6 @@ def audit(
     stages.score_controls(current, prepared)
     stages.check(current, prepared)
     outcome = stages.report(current, prepared)
-    return Audit(prepared.audit_id, outcome.position, configuration.lake, Path(outcome.report), outcome.document)
+    return Audit(
+        prepared.audit_id, outcome.position, configuration.lake, Path(outcome.report), outcome.document
+    )

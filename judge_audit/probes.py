@@ -118,10 +118,13 @@ def make_plan(
     rows = items.to_pylist()
     chosen = choose_ladder_items(rows, ladder_items, seed)
     probes = [
-        probe for row in rows for probe in _item_probes(row, axes if row["item_id"] in set(chosen) else {}, repeats)
+        probe
+        for row in rows
+        for probe in _item_probes(row, axes if row["item_id"] in set(chosen) else {}, repeats)
     ]
     left_out = [
-        {"file": f.file, "row": f.row, "column": f.column, "item_id": f.item_id, "reason": f.message} for f in refusals
+        {"file": f.file, "row": f.row, "column": f.column, "item_id": f.item_id, "reason": f.message}
+        for f in refusals
     ]
     draft = [
         from_rows(name, [{**row, "plan_id": ""} for row in content])

@@ -67,7 +67,8 @@ def _axis(
     untouched: dict[str, dict[str, float]],
 ) -> Findings:
     """Curves of one axis, and its leakage at the strongest rung that was drawn."""
-    curves, last = [], {}
+    curves = []
+    last: dict[str, float] = {}
     for rung, strength in enumerate(axis.strengths, start=1):
         found = touched.get((axis.name, rung))
         if not found:
@@ -78,11 +79,17 @@ def _axis(
             items = sorted(set(values) & set(originals))
             spread = float(np.std(list(originals.values()), ddof=1)) if len(originals) > 1 else 0.0
             moved = shift(
-                np.array([values[item] for item in items]), np.array([originals[item] for item in items]), spread
+                np.array([values[item] for item in items]),
+                np.array([originals[item] for item in items]),
+                spread,
             )
             if np.isfinite(moved.value):
                 last[statistic] = moved.value
-                row = {**_key(audit_id, "shift", axis=axis.name, kind=statistic), "rung": rung, "strength": strength}
+                row = {
+                    **_key(audit_id, "shift", axis=axis.name, kind=statistic),
+                    "rung": rung,
+                    "strength": strength,
+                }
                 row |= {"value": moved.value, "n": moved.n}
                 if np.isfinite(moved.half):
                     row |= {"ci_low": moved.value - moved.half, "ci_high": moved.value + moved.half}
@@ -92,5 +99,7 @@ def _axis(
         for statistic, share in leakage(last, axis.statistic).items():
             if np.isfinite(share):
                 key = _key(audit_id, "leakage", axis=axis.name, kind=statistic)
-                measures.append({**key, "value": share, "n": len(touched[(axis.name, len(axis.strengths))]["luma"])})
+                measures.append(
+                    {**key, "value": share, "n": len(touched[(axis.name, len(axis.strengths))]["luma"])}
+                )
     return Findings(curves=tuple(curves), measures=tuple(measures))

@@ -1,4 +1,4 @@
-"""Self-proof: did this audit convict exactly the planted faults, and how small a fault could it have shown?"""
+"""Self-proof: were exactly the planted faults convicted, and how small a fault could have been shown?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ def convicted(verdicts: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
 
 
 def control_row(
-    audit_id: str, judge_id: str, control: Control, verdicts: Sequence[Mapping[str, Any]], zoned_axes: Iterable[str]
+    audit_id: str,
+    judge_id: str,
+    control: Control,
+    verdicts: Sequence[Mapping[str, Any]],
+    zoned_axes: Iterable[str],
 ) -> dict[str, Any]:
     """Say whether a control was convicted of exactly what it declares.
 
@@ -52,11 +56,20 @@ def control_row(
     found = convicted(verdicts)
     wrong, missed = sorted(found - allowed), sorted(wanted - found)
     if wrong:
-        verdict, reason = Verdict.FAIL, say("controls.wrong", pairs=_pairs(wrong), planted=control.description)
+        verdict, reason = (
+            Verdict.FAIL,
+            say("controls.wrong", pairs=_pairs(wrong), planted=control.description),
+        )
     elif missed:
-        verdict, reason = Verdict.INCONCLUSIVE, say("controls.missed", pairs=_pairs(missed), planted=control.description)
+        verdict, reason = (
+            Verdict.INCONCLUSIVE,
+            say("controls.missed", pairs=_pairs(missed), planted=control.description),
+        )
     elif wanted:
-        verdict, reason = Verdict.PASS, say("controls.caught", pairs=_pairs(sorted(wanted)), planted=control.description)
+        verdict, reason = (
+            Verdict.PASS,
+            say("controls.caught", pairs=_pairs(sorted(wanted)), planted=control.description),
+        )
     elif control.convictions:
         verdict, reason = Verdict.MISSING, say("controls.untried", planted=control.description)
     else:
@@ -89,7 +102,9 @@ def smallest_shown(measures: Iterable[Mapping[str, Any]], margin: float, claims:
     z = float(special.ndtri((1 + corrected_level(claims)) / 2)) + 0.84
     rows = []
     for row in measures:
-        pooled = row["check"] == "premature" and row["measure"] == "edge_lift" and row.get("source", "*") == "*"
+        pooled = (
+            row["check"] == "premature" and row["measure"] == "edge_lift" and row.get("source", "*") == "*"
+        )
         if pooled and row["ci_low"] is not None and row["ci_high"] is not None:
             error = (row["ci_high"] - row["ci_low"]) / 2 / 1.645
             names = ("audit_id", "subject", "axis", "dimension", "is_control")

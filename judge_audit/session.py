@@ -65,7 +65,10 @@ class Session:
         """The judge under audit."""
         if self.given_judge is not None:
             return self.given_judge
-        return load_judge(self.configuration.judge, project=Path(self.configuration.project) if self.configuration.project else None)
+        return load_judge(
+            self.configuration.judge,
+            project=Path(self.configuration.project) if self.configuration.project else None,
+        )
 
     @cached_property
     def ruler(self) -> Ruler:
@@ -119,9 +122,7 @@ def hold(configuration: Configuration, judge: Judge) -> Session:
     return Session(configuration, judge)
 
 
-def responses(
-    current: Session, plan_id: str, judge_id: str
-) -> pa.Table:
+def responses(current: Session, plan_id: str, judge_id: str) -> pa.Table:
     """Put scores beside their probes and items: what a check sees.
 
     Args:

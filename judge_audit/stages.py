@@ -146,7 +146,9 @@ def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     new = 0
     for card in (current.judge.card, current.ruler.card):
         held = current.lake.answered(card.judge_id)
-        usable = pc.and_(pc.equal(held["renderer"], fingerprint()), pc.not_equal(held["state"], State.FAILED.value))
+        usable = pc.and_(
+            pc.equal(held["renderer"], fingerprint()), pc.not_equal(held["state"], State.FAILED.value)
+        )
         settled = held.filter(usable).select(KEYS)
         left = probes.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
         items.update(left["item_id"].to_pylist())
@@ -170,7 +172,11 @@ def pace(current: Session, prepared: Prepared) -> float:
 
 def _left_out(refusals: Sequence[object]) -> tuple[str, ...]:
     """Say how many rows were left out."""
-    return (f"{len(refusals)} faulty rows of the items file were left out; they are listed in the lake.",) if refusals else ()
+    return (
+        (f"{len(refusals)} faulty rows of the items file were left out; they are listed in the lake.",)
+        if refusals
+        else ()
+    )
 
 
 def _settle_zones(
@@ -248,11 +254,18 @@ def score(
         }
         with current.turn(card):
             for batch in score_block(
-                judge, work, axes=current.axes, load=lambda item: current.pixels(item["uri"]), answered=answered
+                judge,
+                work,
+                axes=current.axes,
+                load=lambda item: current.pixels(item["uri"]),
+                answered=answered,
             ):
                 if batch.calls:
                     current.lake.commit(
-                        {"calls": from_rows("calls", batch.calls), "scores": from_rows("scores", batch.scores)}
+                        {
+                            "calls": from_rows("calls", batch.calls),
+                            "scores": from_rows("scores", batch.scores),
+                        }
                     )
                 if judge is current.judge:
                     bought += sum(call["state"] != "inert" for call in batch.calls)
@@ -362,7 +375,8 @@ def report(current: Session, prepared: Prepared) -> Outcome:
             warnings=prepared.warnings,
         )
         (position,) = connection.execute(
-            "SELECT standing FROM standings WHERE audit_id = $1 AND use = $2", [prepared.audit_id, POSITION_ROW]
+            "SELECT standing FROM standings WHERE audit_id = $1 AND use = $2",
+            [prepared.audit_id, POSITION_ROW],
         ).fetchall()[0]
     path = write_report(built, Path(current.configuration.report or "judge-audit-report"))
     return Outcome(position, str(path), built.document)

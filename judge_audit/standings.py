@@ -126,7 +126,9 @@ def _position(
     lost = [
         row["reason"]
         for row in verdicts
-        if row["check"] == "scale" and row["measure"] == "capability" and row["finding"] in {"constant", "reversed"}
+        if row["check"] == "scale"
+        and row["measure"] == "capability"
+        and row["finding"] in {"constant", "reversed"}
     ]
     if lost:
         return Position.NONE, lost

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
 
 from judge_audit import probes
@@ -12,6 +12,9 @@ from judge_audit.axes import builtin_axes
 from judge_audit.errors import Fault
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ORIGINAL
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def rows(sources: dict[str, int], clusters: int = 1000) -> list[dict]:

@@ -27,7 +27,9 @@ def builtin_axes() -> dict[str, Axis]:
             continue
         for axis in axes_of(importlib.import_module(f"{__name__}.{info.name}"), info.name):
             if axis.name in found:
-                raise MachineryError(f"axes/{info.name}.py: the axis “{axis.name}” stands in another file too.")
+                raise MachineryError(
+                    f"axes/{info.name}.py: the axis “{axis.name}” stands in another file too."
+                )
             found[axis.name] = axis
     return found
 

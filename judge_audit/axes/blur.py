@@ -17,7 +17,7 @@ THRESHOLD = 0.18
 
 def sigma_in_pixels(image: Pixels, strength: float) -> float:
     """Turn percent of the short side into pixels."""
-    return strength / 100.0 * min(image.shape[:2])
+    return strength / 100.0 * float(min(image.shape[:2]))
 
 
 def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:

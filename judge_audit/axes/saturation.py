@@ -39,14 +39,14 @@ ENCODED_STEPS = 16384
 def _linear_table() -> NDArray[np.float32]:
     """Give linear light for each 8-bit sRGB value (IEC 61966-2-1)."""
     value = np.arange(256) / 255.0
-    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4).astype(np.float32)
+    return np.asarray(np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4), np.float32)
 
 
 def _encoded_table() -> NDArray[np.uint8]:
     """Give the 8-bit sRGB value of linear light in steps of the square root, rounded to nearest."""
     light = (np.arange(ENCODED_STEPS + 1) / ENCODED_STEPS) ** 2
     value = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
-    return np.rint(value * 255).astype(np.uint8)
+    return np.asarray(np.rint(value * 255), np.uint8)
 
 
 LINEAR = _linear_table()
@@ -73,7 +73,7 @@ def _scale_chroma(image: Pixels, gain: float, scratch: Scratch) -> Pixels:
 def _cone_roots(image: Pixels) -> NDArray[np.float32]:
     """Give the cube roots of cone responses, from which OKLab is a matrix away."""
     linear = cv2.LUT(image, LINEAR.reshape(1, 256))
-    return np.cbrt(cv2.transform(linear, TO_LMS.astype(np.float32)))  # type: ignore[no-any-return]
+    return np.cbrt(cv2.transform(linear, TO_LMS.astype(np.float32)))
 
 
 def _raise(image: Pixels, strength: float, scratch: Scratch) -> Pixels:

@@ -150,10 +150,13 @@ class Evidence:
         """Zones by item and axis."""
         return {
             (row["item_id"], row["axis"]): Zone(
-                row["perceptible_low"], row["perceptible_high"], row["objectionable"], row["provisional"]
+                row["perceptible_low"],
+                row["perceptible_high"],
+                self.axes[row["axis"]].overdone if row["objectionable"] is None else row["objectionable"],
+                row["provisional"],
             )
             for row in self.zones.to_pylist()
-            if row["perceptible_low"] is not None
+            if row["perceptible_low"] is not None and row["axis"] in self.axes
         }
 
     @cached_property
@@ -182,9 +185,9 @@ class Evidence:
     def _make_strata(self, dimension: str) -> tuple[Stratum, ...]:
         by_source: dict[str, list[dict[str, Any]]] = {}
         for row in self.rows:
-            if row["axis"] == ORIGINAL and row["repeat"] == 0 and row["dimension"] == dimension:
-                if row["state"] == State.OK:
-                    by_source.setdefault(row["source"], []).append(row)
+            first = row["axis"] == ORIGINAL and row["repeat"] == 0 and row["state"] == State.OK
+            if first and row["dimension"] == dimension:
+                by_source.setdefault(row["source"], []).append(row)
         smallest = self.limits["ladder.coarse_reference"]
         small = sorted(source for source, rows in by_source.items() if len(rows) < smallest)
         if len(small) > 1 or (small and len(by_source) > 1):
@@ -219,6 +222,12 @@ class Evidence:
             found.setdefault(row["axis"], []).append(row)
         return found
 
+    def unanchored(self, axis: str, dimension: str) -> float:
+        """Share of the items on a ladder whose untouched score is missing, so that no lift can be taken."""
+        climbing = {row["item_id"] for row in self._by_axis.get(axis, [])}
+        held = {item_id for stratum in self.strata(dimension) for item_id in stratum.items}
+        return len(climbing - held) / len(climbing) if climbing else 0.0
+
     @property
     def originals(self) -> list[dict[str, Any]]:
         """The untouched responses, all repeats."""
@@ -244,9 +253,9 @@ class Evidence:
                 elif row["state"] == State.OK:
                     scores[(*where, row["repeat"])] = self.sign * row["value"]
         for row in self.originals:
-            if row["item_id"] in place and row["dimension"] == dimension and row["repeat"] < repeats:
-                if row["state"] == State.OK:
-                    originals[place[row["item_id"]], row["repeat"]] = self.sign * row["value"]
+            known = row["item_id"] in place and row["repeat"] < repeats and row["state"] == State.OK
+            if known and row["dimension"] == dimension:
+                originals[place[row["item_id"]], row["repeat"]] = self.sign * row["value"]
         own = dict(zip(stratum.items, stratum.reference.clusters, strict=True))
         clusters = np.array([own[item_id] for item_id in items])
         return Climb(stratum, items, clusters, originals, scores, inert)

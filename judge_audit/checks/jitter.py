@@ -10,7 +10,7 @@ from judge_audit.checks import ladder_question as ladder
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.premature import is_provisional
 from judge_audit.measures.estimates import NOTHING, Estimate, below
-from judge_audit.measures.lifts import Lifts, absolute, averaged, difference, lifts
+from judge_audit.measures.lifts import Lifts, absolute, averaged, combined_mean, difference, lifts
 from judge_audit.messages import say
 from judge_audit.vocabulary import State, Verdict
 
@@ -35,9 +35,9 @@ def retest(evidence: Evidence, climb: Climb, dimension: str) -> Lifts:
     place = {item_id: index for index, item_id in enumerate(climb.items)}
     scores = np.full((len(climb.items), 2), np.nan)
     for row in evidence.originals:
-        if row["item_id"] in place and row["dimension"] == dimension and row["repeat"] < 2:
-            if row["state"] == State.OK:
-                scores[place[row["item_id"]], row["repeat"]] = evidence.sign * row["value"]
+        known = row["item_id"] in place and row["repeat"] < 2 and row["state"] == State.OK
+        if known and row["dimension"] == dimension:
+            scores[place[row["item_id"]], row["repeat"]] = evidence.sign * row["value"]
     return absolute(lifts(scores[:, 1], scores[:, 0], climb.clusters, climb.stratum.reference))
 
 
@@ -64,15 +64,17 @@ def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
     margin = evidence.limits["jitter.margin"]
     climbs = ladder.resolved(evidence, axis, dimension)
     edges = [ladder.edges(evidence, axis, climb) for climb in climbs]
-    limits = {"limit_low": None, "limit_high": margin, "margin": margin}
+    bounds = ladder.Bounds(None, margin, margin)
     provisional = is_provisional(evidence, axis)
     if not any(entry is not None for part in edges for entry in part):
-        return ladder.unmeasured(evidence, NAME, MEASURE, axis, dimension, provisional=provisional, **limits)
+        return ladder.unmeasured(
+            evidence, NAME, MEASURE, axis, dimension, provisional=provisional, bounds=bounds
+        )
     rungs = [np.array([-1 if entry is None else entry.rung for entry in part]) for part in edges]
     noise = [retest(evidence, climb, dimension) for climb in climbs]
 
     def estimate(way: bool | None) -> Estimate:  # noqa: FBT001 - None is a third way
-        return ladder.combined_mean(
+        return combined_mean(
             [
                 difference(sizes(climb, at, highest=way), own)
                 for climb, at, own in zip(climbs, rungs, noise, strict=True)
@@ -84,6 +86,7 @@ def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
 
     share = ladder.missing_share(climbs, rungs)
     judged = ladder.stands_however_filled(share, evidence.limits["ladder.missing_share"], judge)
+    judged = ladder.complete(evidence, axis, dimension, judged)
     if judged.verdict == Verdict.PASS and ladder.coarse(evidence, climbs):
         judged = ladder.Judged(Verdict.INCONCLUSIVE, "", judged.notes)
     whole = estimate(None)
@@ -91,10 +94,17 @@ def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
     if whole is NOTHING:
         notes.insert(0, say("missing.clusters", clusters=0))
     verdict = ladder.verdict_row(
-        evidence, NAME, MEASURE, axis, dimension, whole, judged, provisional=provisional, notes=notes, **limits
+        evidence,
+        NAME,
+        MEASURE,
+        axis,
+        dimension,
+        whole,
+        judged,
+        provisional=provisional,
+        notes=notes,
+        bounds=bounds,
     )
     row = ladder.measure_row(evidence, NAME, MEASURE, whole, axis=axis, dimension=dimension)
     row["n_needed"] = verdict["n_needed"]
     return Findings(measures=(row,), verdicts=(verdict,))
-
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import numpy as np
 
 from judge_audit.checks.evidence import SMALL, Climb, Evidence, Findings, Zone
 from judge_audit.measures.estimates import (
-    MIN_CLUSTERS,
     NOTHING,
     PASS_LEVEL,
     Answer,
@@ -22,9 +20,11 @@ from judge_audit.measures.estimates import (
 from judge_audit.measures.ladders import Edge, edge
 from judge_audit.measures.lifts import Lifts, averaged, combined_mean, extreme_lifts
 from judge_audit.messages import say
-from judge_audit.vocabulary import POOLED, Verdict
+from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -44,6 +44,15 @@ class Judged:
     verdict: Verdict
     finding: str
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The limits a verdict is held against, and the margin its open question turns on."""
+
+    low: float | None
+    high: float | None
+    margin: float
 
 
 def resolved(evidence: Evidence, axis: str, dimension: str) -> tuple[Climb, ...]:
@@ -72,7 +81,9 @@ def filled(climb: Climb, rungs: Ints, *, highest: bool | None) -> Lifts:
         return observed
     extremes = averaged(
         [
-            extreme_lifts(climb.originals[:, repeat], climb.clusters, climb.stratum.reference, highest=highest)
+            extreme_lifts(
+                climb.originals[:, repeat], climb.clusters, climb.stratum.reference, highest=highest
+            )
             for repeat in range(climb.originals.shape[1])
         ]
     )
@@ -113,7 +124,11 @@ def no_room_share(evidence: Evidence, climbs: Sequence[Climb], *, upwards: bool)
     low, high = evidence.card.scale_low, evidence.card.scale_high
     if low is None or high is None or not climbs:
         return 0.0
-    end = max(low * evidence.sign, high * evidence.sign) if upwards else min(low * evidence.sign, high * evidence.sign)
+    end = (
+        max(low * evidence.sign, high * evidence.sign)
+        if upwards
+        else min(low * evidence.sign, high * evidence.sign)
+    )
     originals = np.concatenate([climb.originals[:, 0] for climb in climbs])
     at_end = originals >= end if upwards else originals <= end
     return float(at_end[np.isfinite(originals)].mean()) if np.isfinite(originals).any() else 0.0
@@ -136,9 +151,9 @@ def coarse(evidence: Evidence, climbs: Sequence[Climb]) -> bool:
     return any(len(climb.stratum.items) < smallest for climb in climbs)
 
 
-def settle_note(estimate: Estimate, margin: float, claims: int) -> tuple[int | None, str]:
+def settle_note(estimate: Estimate, bounds: Bounds, claims: int) -> tuple[int | None, str]:
     """Say how many items would settle an open question."""
-    needed = items_needed(estimate, margin, claims)
+    needed = items_needed(estimate, bounds.margin, claims, low=bounds.low, high=bounds.high)
     if not estimate.usable:
         return None, say("missing.clusters", clusters=estimate.n_clusters)
     return needed, say("notes.settle", n=needed) if needed else say("notes.close")
@@ -149,12 +164,32 @@ def stands_however_filled(share: float, limit: float, judge: Callable[[bool | No
     observed = judge(None)
     if share <= limit:
         return observed
-    if all((other := judge(way)).verdict == observed.verdict and other.finding == observed.finding for way in (True, False)):
+    if all(
+        (other := judge(way)).verdict == observed.verdict and other.finding == observed.finding
+        for way in (True, False)
+    ):
         return observed
     return Judged(Verdict.INCONCLUSIVE, "", (say("notes.refusals", share=percent(share)),))
 
 
-def measure_row(evidence: Evidence, check: str, measure: str, estimate: Estimate, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+def complete(evidence: Evidence, axis: str, dimension: str, judged: Judged) -> Judged:
+    """Leave open what too many missing untouched scores, or a source without resolution, leave open."""
+    share = evidence.unanchored(axis, dimension)
+    if share > evidence.limits["ladder.missing_share"]:
+        return Judged(Verdict.INCONCLUSIVE, "", (say("notes.refusals", share=percent(share)),))
+    mute = any(not climb.stratum.resolved for climb in evidence.climbs(axis, dimension))
+    if mute and judged.verdict == Verdict.PASS:
+        return Judged(Verdict.INCONCLUSIVE, "", (*judged.notes, say("missing.resolution")))
+    return judged
+
+
+def measure_row(
+    evidence: Evidence,
+    check: str,
+    measure: str,
+    estimate: Estimate,
+    **parts: Any,  # noqa: ANN401
+) -> dict[str, Any]:
     """Make a row of `measures` with its 90 % interval."""
     low, high = estimate.interval(PASS_LEVEL)
     return {
@@ -176,9 +211,7 @@ def verdict_row(  # noqa: PLR0913 - a row has as many parts as it has
     estimate: Estimate,
     judged: Judged,
     *,
-    limit_low: float | None,
-    limit_high: float | None,
-    margin: float,
+    bounds: Bounds,
     provisional: bool,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -186,16 +219,20 @@ def verdict_row(  # noqa: PLR0913 - a row has as many parts as it has
     needed = None
     said = [*judged.notes, *notes]
     if judged.verdict == Verdict.INCONCLUSIVE and estimate is not NOTHING:
-        needed, sentence = settle_note(estimate, margin, evidence.claims)
+        needed, sentence = settle_note(estimate, bounds, evidence.claims)
         said.insert(0, sentence)
     if provisional and judged.verdict != Verdict.MISSING:
         said.append(say("notes.provisional"))
-    low, high = estimate.interval(PASS_LEVEL if judged.verdict != Verdict.FAIL else corrected_level(evidence.claims))
+    low, high = estimate.interval(
+        PASS_LEVEL if judged.verdict != Verdict.FAIL else corrected_level(evidence.claims)
+    )
     if judged.verdict == Verdict.MISSING or (judged.verdict == Verdict.INCONCLUSIVE and estimate is NOTHING):
         sentence = ""
     else:
         name = judged.finding or judged.verdict.value
-        sentence = say(f"{check}.{name}", axis=axis, value=number(estimate.value), low=number(low), high=number(high))
+        sentence = say(
+            f"{check}.{name}", axis=axis, value=number(estimate.value), low=number(low), high=number(high)
+        )
     return {
         **evidence.key(check, measure, axis=axis, dimension=dimension),
         "value": finite(estimate.value),
@@ -203,8 +240,8 @@ def verdict_row(  # noqa: PLR0913 - a row has as many parts as it has
         "ci_high": finite(high),
         "n": estimate.n,
         "n_needed": needed,
-        "limit_low": limit_low,
-        "limit_high": limit_high,
+        "limit_low": bounds.low,
+        "limit_high": bounds.high,
         "verdict": judged.verdict.value,
         "finding": judged.finding,
         "provisional": provisional,
@@ -212,16 +249,14 @@ def verdict_row(  # noqa: PLR0913 - a row has as many parts as it has
     }
 
 
-def unmeasured(  # noqa: PLR0913 - the parts of a row
+def unmeasured(
     evidence: Evidence,
     check: str,
     measure: str,
     axis: str,
     dimension: str,
     *,
-    limit_low: float | None,
-    limit_high: float | None,
-    margin: float,
+    bounds: Bounds,
     provisional: bool,
 ) -> Findings:
     """Say why an axis could not be judged: nobody knows what is visible, or nothing can be ranked."""
@@ -233,13 +268,22 @@ def unmeasured(  # noqa: PLR0913 - the parts of a row
     else:
         judged = Judged(Verdict.INCONCLUSIVE, "", (say("missing.rungs", axis=axis),))
     row = verdict_row(
-        evidence, check, measure, axis, dimension, NOTHING, judged,
-        limit_low=limit_low, limit_high=limit_high, margin=margin, provisional=provisional,
+        evidence,
+        check,
+        measure,
+        axis,
+        dimension,
+        NOTHING,
+        judged,
+        bounds=bounds,
+        provisional=provisional,
     )
     return Findings(verdicts=(row,))
 
 
-def combine(climbs: Sequence[Climb], make: Callable[[Climb], Lifts], weights: Sequence[Floats] | None = None) -> Estimate:
+def combine(
+    climbs: Sequence[Climb], make: Callable[[Climb], Lifts], weights: Sequence[Floats] | None = None
+) -> Estimate:
     """Estimate the mean over strata of what `make` gives per item."""
     return combined_mean([make(climb) for climb in climbs], weights)
 
@@ -263,5 +307,3 @@ def decided(answer: Answer, findings: tuple[str, str]) -> Judged:
     """Turn an answer into a verdict; `findings` names the fault below and the one above."""
     finding = {-1: findings[0], 1: findings[1], 0: ""}[answer.side]
     return Judged(answer.verdict, finding)
-
-

@@ -9,12 +9,13 @@ import numpy as np
 from judge_audit.checks import ladder_question as ladder
 from judge_audit.checks.evidence import Findings
 from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, within
-from judge_audit.measures.lifts import Lifts
+from judge_audit.measures.lifts import combined_mean
 from judge_audit.messages import say
 from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Climb, Evidence
+    from judge_audit.measures.lifts import Lifts
 
 NAME = "premature"
 MEASURE = "edge_lift"
@@ -42,7 +43,8 @@ def _curve(evidence: Evidence, axis: str, dimension: str) -> Findings:
     for source, group in groups if len(climbs) > 1 else groups[:1]:
         for index, strength in enumerate(evidence.axes[axis].strengths):
             estimate = ladder.combine(
-                group, lambda climb, at=index: climb.lifts_at(np.full(len(climb.items), at))  # type: ignore[misc]
+                group,
+                lambda climb, at=index: climb.lifts_at(np.full(len(climb.items), at)),  # type: ignore[misc]
             )
             if estimate is NOTHING:
                 continue
@@ -67,19 +69,24 @@ def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
     climbs = ladder.resolved(evidence, axis, dimension)
     edges = [ladder.edges(evidence, axis, climb) for climb in climbs]
     zoned = [entry for part in edges for entry in part if entry is not None]
-    limits = {"limit_low": -margin, "limit_high": margin, "margin": margin}
+    bounds = ladder.Bounds(-margin, margin, margin)
     provisional = is_provisional(evidence, axis)
     if not zoned:
-        return ladder.unmeasured(evidence, NAME, MEASURE, axis, dimension, provisional=provisional, **limits)
+        return ladder.unmeasured(
+            evidence, NAME, MEASURE, axis, dimension, provisional=provisional, bounds=bounds
+        )
     rungs = [np.array([-1 if entry is None else entry.rung for entry in part]) for part in edges]
     weights = [
-        np.array([np.nan if entry is None or entry.rung < 0 else entry.reach for entry in part]) for part in edges
+        np.array([np.nan if entry is None or entry.rung < 0 else entry.reach for entry in part])
+        for part in edges
     ]
     bare = sum(entry.rung < 0 for entry in zoned) / len(zoned)
 
     def estimate(way: bool | None) -> Estimate:  # noqa: FBT001 - None is a third way
-        parts: list[Lifts] = [ladder.filled(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)]
-        return ladder.combined_mean(parts, weights)
+        parts: list[Lifts] = [
+            ladder.filled(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)
+        ]
+        return combined_mean(parts, weights)
 
     def judge(way: bool | None) -> ladder.Judged:  # noqa: FBT001
         return ladder.decided(within(estimate(way), margin, evidence.claims), ("falls", "climbs"))
@@ -87,6 +94,7 @@ def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
     judged = ladder.stands_however_filled(
         ladder.missing_share(climbs, rungs), evidence.limits["ladder.missing_share"], judge
     )
+    judged = ladder.complete(evidence, axis, dimension, judged)
     judged = qualified(evidence, climbs, judged, upwards=True)
     if bare > evidence.limits["premature.max_items_without_rung"]:
         judged = ladder.Judged(
@@ -94,17 +102,25 @@ def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
         )
     whole = estimate(None)
     verdict = ladder.verdict_row(
-        evidence, NAME, MEASURE, axis, dimension, whole, judged,
-        provisional=provisional, notes=ladder.standing_notes(evidence, climbs), **limits,
+        evidence,
+        NAME,
+        MEASURE,
+        axis,
+        dimension,
+        whole,
+        judged,
+        provisional=provisional,
+        notes=ladder.standing_notes(evidence, climbs),
+        bounds=bounds,
     )
     measures = [ladder.measure_row(evidence, NAME, MEASURE, whole, axis=axis, dimension=dimension)]
     for climb, at, given in zip(climbs, rungs, weights, strict=True):
         if len(climbs) > 1:
-            part = ladder.combined_mean([climb.lifts_at(at)], [given])
+            part = combined_mean([climb.lifts_at(at)], [given])
             parts = {"axis": axis, "dimension": dimension, "source": climb.stratum.source}
             measures.append(ladder.measure_row(evidence, NAME, MEASURE, part, **parts))
     raw = [ladder.raw_lifts(climb, at) for climb, at in zip(climbs, rungs, strict=True)]
-    spread = ladder.combined_mean(raw, weights)
+    spread = combined_mean(raw, weights)
     measures.append(ladder.measure_row(evidence, NAME, "edge_raw", spread, axis=axis, dimension=dimension))
     measures[0]["n_needed"] = verdict["n_needed"]
     return Findings(measures=tuple(measures), verdicts=(verdict,))

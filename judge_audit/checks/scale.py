@@ -9,7 +9,7 @@ import numpy as np
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladder_question import percent
 from judge_audit.measures.estimates import wilson
-from judge_audit.measures.scale import COARSE_LEVELS, bin_width, distinct, levels, pile
+from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, distinct, levels, pile
 from judge_audit.messages import say
 from judge_audit.vocabulary import ORIGINAL, POOLED, State, Verdict
 
@@ -69,8 +69,14 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     return Findings(measures=tuple(measures), verdicts=tuple(verdicts))
 
 
-def _verdict(  # noqa: PLR0913 - the parts of a row
-    evidence: Evidence, measure: str, dimension: str, verdict: Verdict, finding: str, reason: str, **parts: Any  # noqa: ANN401
+def _verdict(
+    evidence: Evidence,
+    measure: str,
+    dimension: str,
+    verdict: Verdict,
+    finding: str,
+    reason: str,
+    **parts: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
     return {
         **evidence.key(NAME, measure, dimension=dimension),
@@ -87,7 +93,9 @@ def _capability(evidence: Evidence, dimension: str, pooled: NDArray[np.float64])
     count, top = distinct(pooled) if len(pooled) else (0, 1.0)
     parts = {"value": float(count), "n": len(pooled), "limit_low": float(MIN_DISTINCT)}
     if count == 1 and len(pooled) >= MIN_DISTINCT:
-        return _verdict(evidence, "capability", dimension, Verdict.FAIL, "constant", say("scale.constant"), **parts)
+        return _verdict(
+            evidence, "capability", dimension, Verdict.FAIL, "constant", say("scale.constant"), **parts
+        )
     if count >= MIN_DISTINCT and top <= evidence.limits["ladder.one_value_share"]:
         return _verdict(evidence, "capability", dimension, Verdict.PASS, "", say("scale.capability"), **parts)
     reason = say("scale.capability_open")
@@ -134,7 +142,9 @@ def _pile_verdict(
         reason = say("scale.narrow_traffic", share=share)
         return _verdict(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "narrow_traffic", reason, **parts)
     if high < limit:
-        return _verdict(evidence, "pile", dimension, Verdict.PASS, "", say("scale.spread", share=share), **parts)
+        return _verdict(
+            evidence, "pile", dimension, Verdict.PASS, "", say("scale.spread", share=share), **parts
+        )
     reason = say("scale.pile_open", share=share, low_share=percent(low), high_share=percent(high))
     return _verdict(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
 
@@ -146,10 +156,12 @@ def _reach(
     values = np.array(
         [row["value"] for row in evidence.rows if row["dimension"] == dimension and row["state"] == State.OK]
     )
+    count = levels(low, high, evidence.card.scale_step)
+    few = count is not None and count <= FEW_LEVELS  # a bin is then one value, not a stretch
     measures, verdicts = [], []
     for end, hits in (
         ("lower end", int((values < low + width).sum())),
-        ("upper end", int((values >= high - (width if evidence.card.scale_step is None else 0)).sum())),
+        ("upper end", int((values >= high - (0 if few else width)).sum())),
     ):
         low_share, high_share = wilson(hits, len(values))
         key = evidence.key(NAME, "reach", dimension=dimension, kind=end)
@@ -158,5 +170,7 @@ def _reach(
         measures.append(row)
         answer = Verdict.PASS if hits else Verdict.INCONCLUSIVE
         reason = say("scale.reached", end=end, hits=hits) if hits else say("scale.not_reached", end=end)
-        verdicts.append({**row, "verdict": answer.value, "finding": "", "reason": reason, "provisional": False})
+        verdicts.append(
+            {**row, "verdict": answer.value, "finding": "", "reason": reason, "provisional": False}
+        )
     return measures, verdicts

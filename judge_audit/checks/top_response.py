@@ -20,6 +20,7 @@ from judge_audit.measures.estimates import (
     wilson,
 )
 from judge_audit.measures.ladders import falls_steadily
+from judge_audit.measures.lifts import combined_mean
 from judge_audit.messages import say
 from judge_audit.vocabulary import Verdict
 
@@ -76,32 +77,42 @@ def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
     fall = evidence.limits["top_response.fall"]
     climbs = ladder.resolved(evidence, axis, dimension)
     rungs = [top_rungs(evidence, axis, climb) for climb in climbs]
-    limits = {"limit_low": None, "limit_high": -fall, "margin": fall}
+    bounds = ladder.Bounds(None, -fall, fall)
     provisional = is_provisional(evidence, axis)
     if not any((at >= 0).any() for at in rungs):
-        return ladder.unmeasured(evidence, NAME, MEASURE, axis, dimension, provisional=provisional, **limits)
+        return ladder.unmeasured(
+            evidence, NAME, MEASURE, axis, dimension, provisional=provisional, bounds=bounds
+        )
 
     def top(way: bool | None) -> Estimate:  # noqa: FBT001 - None is a third way
-        return ladder.combined_mean(
+        return combined_mean(
             [ladder.filled(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)]
         )
 
     def size(way: bool | None) -> Estimate:  # noqa: FBT001
-        return ladder.combined_mean(
-            [sizes(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)]
-        )
+        return combined_mean([sizes(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)])
 
     share = ladder.missing_share(climbs, rungs)
     judged = ladder.stands_however_filled(
         share, evidence.limits["ladder.missing_share"], lambda way: _answer(top(way), size(way), evidence)
     )
+    judged = ladder.complete(evidence, axis, dimension, judged)
     judged = _with_room(evidence, climbs, judged)
     whole = top(None)
     notes = list(ladder.standing_notes(evidence, climbs))
     if whole.n_clusters < MIN_CLUSTERS and whole is NOTHING:
         notes.insert(0, say("missing.clusters", clusters=whole.n_clusters))
     verdict = ladder.verdict_row(
-        evidence, NAME, MEASURE, axis, dimension, whole, judged, provisional=provisional, notes=notes, **limits
+        evidence,
+        NAME,
+        MEASURE,
+        axis,
+        dimension,
+        whole,
+        judged,
+        provisional=provisional,
+        notes=notes,
+        bounds=bounds,
     )
     parts = {"axis": axis, "dimension": dimension}
     measures = [
@@ -111,7 +122,7 @@ def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
             evidence,
             NAME,
             "top_raw",
-            ladder.combined_mean([ladder.raw_lifts(climb, at) for climb, at in zip(climbs, rungs, strict=True)]),
+            combined_mean([ladder.raw_lifts(climb, at) for climb, at in zip(climbs, rungs, strict=True)]),
             **parts,
         ),
         *_monotone(evidence, axis, climbs, parts),
@@ -119,8 +130,10 @@ def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
     measures[0]["n_needed"] = verdict["n_needed"]
     for climb, at in zip(climbs, rungs, strict=True):
         if len(climbs) > 1:
-            part = ladder.combined_mean([climb.lifts_at(at)])
-            measures.append(ladder.measure_row(evidence, NAME, MEASURE, part, source=climb.stratum.source, **parts))
+            part = combined_mean([climb.lifts_at(at)])
+            measures.append(
+                ladder.measure_row(evidence, NAME, MEASURE, part, source=climb.stratum.source, **parts)
+            )
     return Findings(measures=tuple(measures), verdicts=(verdict,))
 
 
@@ -140,7 +153,9 @@ def _with_room(evidence: Evidence, climbs: tuple[Climb, ...], judged: ladder.Jud
     return judged
 
 
-def _monotone(evidence: Evidence, axis: str, climbs: tuple[Climb, ...], parts: dict[str, str]) -> list[dict[str, object]]:
+def _monotone(
+    evidence: Evidence, axis: str, climbs: tuple[Climb, ...], parts: dict[str, str]
+) -> list[dict[str, object]]:
     """Share of items whose score falls and never rises over the objectionable rungs; flat ones counted."""
     strengths = np.array(evidence.axes[axis].strengths)
     answers: list[bool | None] = []

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import MachineryError, UsageError
 from judge_audit.judges.cards import Card, read_card
-from judge_audit.judges.protocol import Judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+    from judge_audit.judges.protocol import Judge
 
     Build = Callable[..., Judge]
 

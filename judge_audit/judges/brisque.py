@@ -102,8 +102,8 @@ def features(pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
     """
     import cv2  # noqa: PLC0415 - heavy; `judge-audit judges list` passes here
 
-    grey = cv2.transform(pixels.astype(np.float32), GREY)
-    half = cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_CUBIC)
+    grey: Any = cv2.transform(pixels.astype(np.float32), GREY)
+    half: Any = cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_CUBIC)
     return np.array([*_scale_features(cv2, grey), *_scale_features(cv2, half)])
 
 

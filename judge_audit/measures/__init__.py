@@ -1,1 +1,1 @@
-"""Placeholder until this part lands."""
+"""Pure numbers: lifts, their intervals, ladders, scales and the purity of axes."""

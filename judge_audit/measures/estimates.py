@@ -103,11 +103,20 @@ def below(estimate: Estimate, margin: float, claims: int) -> Answer:
     return Answer(Verdict.INCONCLUSIVE)
 
 
-def items_needed(estimate: Estimate, margin: float, claims: int) -> int | None:
+def items_needed(
+    estimate: Estimate, margin: float, claims: int, *, low: float | None = None, high: float | None = None
+) -> int | None:
     """Say how many items would settle on which side of a margin a figure lies.
 
     n_pass = ((1.645 + 1.28)·sd/(margin − |θ|))², n_fail = ((z + 0.84)·sd/(|θ| − margin))² with z the
     two-sided normal quantile of the corrected level; the one on whose side θ lies.
+
+    Args:
+        estimate: The figure, θ.
+        margin: Size of the margin.
+        claims: Claims tested together.
+        low: Lower end of what is sound, None if open; both ends None: sound is within ±margin.
+        high: Upper end of what is sound.
 
     Returns:
         The number of items, or None when θ lies within 20 % of the margin (too close to settle) or there
@@ -116,8 +125,12 @@ def items_needed(estimate: Estimate, margin: float, claims: int) -> int | None:
     if not estimate.usable or estimate.variance <= 0:
         return None
     deviation = math.sqrt(estimate.variance * estimate.n)
-    distance = abs(estimate.value) - margin
+    if low is None and high is None:
+        low, high = -margin, margin
+    one_sided = low is None and high is not None and high > 0
+    distance = (estimate.value if one_sided else abs(estimate.value)) - margin
     if abs(distance) < 0.2 * margin:
         return None
-    z = 1.645 + 1.28 if distance < 0 else float(special.ndtri((1 + corrected_level(claims)) / 2)) + 0.84
+    sound = (low is None or estimate.value > low) and (high is None or estimate.value < high)
+    z = 1.645 + 1.28 if sound else float(special.ndtri((1 + corrected_level(claims)) / 2)) + 0.84
     return math.ceil((z * deviation / distance) ** 2)

@@ -93,8 +93,12 @@ def lifts(values: Floats, originals: Floats, clusters: Ints, reference: Referenc
     Returns:
         Lifts; NaN where either score is NaN or no other cluster is there.
     """
-    return _from_gain(placements(values, reference) - placements(originals, reference),
-                      np.isnan(values) | np.isnan(originals), clusters, reference)
+    return _from_gain(
+        placements(values, reference) - placements(originals, reference),
+        np.isnan(values) | np.isnan(originals),
+        clusters,
+        reference,
+    )
 
 
 def _from_gain(gain: Floats, lost: NDArray[np.bool_], clusters: Ints, reference: Reference) -> Lifts:
@@ -176,7 +180,8 @@ def combined_mean(parts: Sequence[Lifts], weights: Sequence[Floats] | None = Non
     variance = sum(piece.variance * (count / n) ** 2 for piece, count, _ in pieces)
     if moved < FEW_MOVED:
         total = sum(weight for _, _, weight in pieces)
-        variance += 0.5 / (n + 2) ** 2 * (n / total) ** 2
+        held = sum(piece.n_clusters for piece, _, _ in pieces)
+        variance += 0.5 / (held + 2) ** 2 * (n / total) ** 2
     return Estimate(
         float(value),
         float(variance),

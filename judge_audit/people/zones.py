@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from judge_audit.axes.scratch import Scratch
-from judge_audit.digests import row_digest, text_digest
+from judge_audit.digests import text_digest
 from judge_audit.measures.estimates import wilson
 from judge_audit.people.visibility import Points, provisional_points
 from judge_audit.tables import schema

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json
 from judge_audit.errors import MachineryError
 from judge_audit.report.document import make_document
 from judge_audit.report.page import write_page
@@ -73,7 +73,10 @@ def write_report(report: Report, folder: str | Path) -> Path:
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _put(folder / "report.json", canonical_json(report.document))
+        _put(
+            folder / "report.json",
+            json.dumps(report.document, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+        )
         _put(folder / "report.html", report.html)
     except OSError as error:
         raise MachineryError(f"the report cannot be written to {folder}: {error.strerror}.") from error

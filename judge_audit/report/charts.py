@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -56,7 +57,12 @@ def reach_of(sections: Sequence[Row]) -> float:
         for number in (point["value"], point["ci_low"], point["ci_high"])
         if number is not None
     ]
-    sizes += [abs(point["value"] or 0) for section in sections for line in section["sources"].values() for point in line]
+    sizes += [
+        abs(point["value"] or 0)
+        for section in sections
+        for line in section["sources"].values()
+        for point in line
+    ]
     largest = max(sizes, default=0.5)
     return next(limit for limit in (0.25, 0.5, 0.75, 1.0, math.inf) if largest <= limit or limit == 1.0)
 
@@ -72,7 +78,12 @@ def curve(section: Row, reach: float, styles: Mapping[str, int]) -> Markup:
     points = [point for point in section["points"] if point["value"] is not None]
     frame = Frame(points[0]["strength"], points[-1]["strength"], reach)
     name = section["axis"]
-    label = say("report.ladders.aria", axis=name, first=lift_text(points[0]["value"]), last=lift_text(points[-1]["value"]))
+    label = say(
+        "report.ladders.aria",
+        axis=name,
+        first=lift_text(points[0]["value"]),
+        last=lift_text(points[-1]["value"]),
+    )
     parts = [_zones(section["zones"], frame), _grid(frame, points)]
     bounded = [point for point in points if point["ci_low"] is not None and point["ci_high"] is not None]
     if len(bounded) > 1:
@@ -109,11 +120,16 @@ def _dot(frame: Frame, point: Row) -> Markup:
 
 def _grid(frame: Frame, points: Sequence[Row]) -> Markup:
     lines = []
-    for value in (-frame.reach, -frame.reach / 2, 0.0, frame.reach / 2, frame.reach):
+    step = 0.5 if frame.reach >= 1 else 0.25
+    count = round(frame.reach / step)
+    for value in (at * step for at in range(-count, count + 1)):
         height = frame.y(value)
         kind = "zero" if value == 0 else "grid"
-        lines.append(Markup('<line class="{}" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>').format(
-            kind, LEFT, WIDTH - RIGHT, height, height))
+        lines.append(
+            Markup('<line class="{}" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>').format(
+                kind, LEFT, WIDTH - RIGHT, height, height
+            )
+        )
         text = "0" if value == 0 else lift_text(value)
         lines.append(_text(LEFT - 5, height + 3.5, text, "end"))
     middle = points[len(points) // 2]
@@ -124,7 +140,9 @@ def _grid(frame: Frame, points: Sequence[Row]) -> Markup:
 
 
 def _text(x: float, y: float, text: str, anchor: str, kind: str = "tick") -> Markup:
-    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(kind, x, y, anchor, text)
+    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
+        kind, x, y, anchor, text
+    )
 
 
 def _zones(zones: Row | None, frame: Frame) -> Markup:
@@ -132,7 +150,10 @@ def _zones(zones: Row | None, frame: Frame) -> Markup:
     low, high = LEFT, WIDTH - RIGHT
     if zones is None:
         return _text(high, TOP - 8, say("report.ladders.zone_unknown"), "end", "zone-word")
-    edges = {name: high if zones[name] is None else frame.x(zones[name]) for name in ("unseen_below", "seen_from", "overdone_from")}
+    edges = {
+        name: high if zones[name] is None else frame.x(zones[name])
+        for name in ("unseen_below", "seen_from", "overdone_from")
+    }
     seen = max(edges["seen_from"], edges["unseen_below"])
     bad = max(edges["overdone_from"], seen)
     spans = (
@@ -166,19 +187,22 @@ def histogram(content: Row) -> Markup:
     span = edges[-1] - edges[0]
 
     def x(value: float) -> float:
-        return LEFT + min(max((value - edges[0]) / span, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
+        share: float = (value - edges[0]) / span
+        return LEFT + min(max(share, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
 
+    places = [x(edge) for edge in edges]
+    told = [f"{number_text(low)} … {number_text(high)}" for low, high in pairwise(edges)]
     parts = []
     if pile is not None:
         start, end = x(pile["low"]), x(pile["high"])
         area = Markup('<rect class="pile" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>')
         parts.append(area.format(start, HIST_TOP, max(end - start, 1.5), height - HIST_TOP - BOTTOM))
-    parts += _bars(content["counts"], edges, x, HIST_TOP, HIST_HEIGHT, "all")
+    parts += _bars(content["counts"], places, told, HIST_TOP, HIST_HEIGHT, "all")
     parts.append(_text(LEFT - 5, HIST_TOP + 9, str(max(content["counts"])), "end"))
     parts.append(_text(LEFT - 5, HIST_TOP + HIST_HEIGHT, "0", "end"))
-    for place, (source, counts) in enumerate(rows):
-        top = HIST_TOP + HIST_HEIGHT + ROW_HEIGHT * place
-        parts += _bars(counts, edges, x, top + 16, ROW_HEIGHT - 16, "one")
+    for row, (source, counts) in enumerate(rows):
+        top = HIST_TOP + HIST_HEIGHT + ROW_HEIGHT * row
+        parts += _bars(counts, places, told, top + 16, ROW_HEIGHT - 16, "one")
         parts.append(_text(LEFT, top + 12, shortened(source), "start", "row-word"))
     for value, anchor in ((edges[0], "start"), ((edges[0] + edges[-1]) / 2, "middle"), (edges[-1], "end")):
         parts.append(_text(x(value), height - 8, number_text(value), anchor))
@@ -186,17 +210,25 @@ def histogram(content: Row) -> Markup:
     return _svg(WIDTH, height, label, parts)
 
 
-def _bars(counts: Sequence[int], edges: Sequence[float], x: Any, top: float, height: float, kind: str) -> list[Markup]:  # noqa: ANN401, PLR0913 - a placing function
-    """Draw bars over a baseline."""
+def _bars(
+    counts: Sequence[int], places: Sequence[float], told: Sequence[str], top: float, height: float, kind: str
+) -> list[Markup]:
+    """Draw bars over a baseline; bar i stands between places i and i + 1."""
     largest = max(counts) or 1
     base = top + height
-    drawn = [Markup('<line class="zero" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>').format(LEFT, WIDTH - RIGHT, base, base)]
-    bar = Markup('<rect class="bar {}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>')
-    for count, start, end in zip(counts, edges[:-1], edges[1:], strict=True):
+    drawn = [
+        Markup('<line class="zero" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>').format(
+            LEFT, WIDTH - RIGHT, base, base
+        )
+    ]
+    bar = Markup(
+        '<rect class="bar {}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>'
+    )
+    for count, start, end, range_ in zip(counts, places[:-1], places[1:], told, strict=True):
         tall = (height - 4) * count / largest
         if count:
-            told = f"{number_text(start)} … {number_text(end)}: {count}"
-            drawn.append(bar.format(kind, x(start) + 0.6, base - tall, max(x(end) - x(start) - 1.2, 0.8), tall, told))
+            words = f"{range_}: {count}"
+            drawn.append(bar.format(kind, start + 0.6, base - tall, max(end - start - 1.2, 0.8), tall, words))
     return drawn
 
 
@@ -221,5 +253,3 @@ def lift_text(value: float | None) -> str:
         return "–"
     text = f"{value:+.2f}"
     return "0.00" if text in {"-0.00", "+0.00"} else text.replace("-", "−")
-
-

@@ -40,11 +40,11 @@ def make_document(
     """
     facts = read_facts(con, audit_id)
     sign = 1.0 if facts.card.get("higher_is_better", True) else -1.0
-    dimensions = sorted({row["dimension"] for row in facts.untouched}, key=lambda name: (name != OVERALL, name))
+    dimensions = sorted(
+        {row["dimension"] for row in facts.untouched}, key=lambda name: (name != OVERALL, name)
+    )
     smallest = facts.limits["ladder.coarse_reference"]
-    placing = {
-        name: placing_of(facts.untouched, name, sign=sign, smallest=smallest) for name in dimensions
-    }
+    placing = {name: placing_of(facts.untouched, name, sign=sign, smallest=smallest) for name in dimensions}
     sections = ladder_sections(facts, axes)
     standings = {row["use"]: row for row in facts.standings}
     first = {POSITION_ROW: {"standing": "none", "reasons": [], "missing": []}, **standings}[POSITION_ROW]
@@ -69,6 +69,7 @@ def make_document(
         "purity": purity_of(facts, axes),
         "controls": _controls(facts),
         "states": states_of(facts),
+        "limits": dict(facts.limits.values),
         "provenance": _provenance(facts),
     }
 
@@ -76,9 +77,7 @@ def make_document(
 def _fix_first(facts: Facts, position: Row) -> dict[str, Any]:
     """Name the gravest fault with what to do about it, then the next ones; else what is missing first."""
     faults = sorted((row for row in facts.verdicts if is_fault(row)), key=severity)
-    entries = [
-        {**verdict_of(row), "advice": _advice(row["finding"])} for row in faults
-    ]
+    entries = [{**verdict_of(row), "advice": _advice(row["finding"])} for row in faults]
     return {
         "faults": entries[: 1 + THEN_LISTED],
         "further": max(0, len(entries) - 1 - THEN_LISTED),
@@ -98,7 +97,9 @@ def _caveats(facts: Facts, sections: Sequence[Row], warnings: Sequence[str]) -> 
     if facts.audit["status"] != "complete":
         found.append(say("report.caveats.incomplete"))
     found += _control_caveats(facts)
-    provisional = _names(section for section in sections if section["zones"] and section["zones"]["provisional"])
+    provisional = _names(
+        section for section in sections if section["zones"] and section["zones"]["provisional"]
+    )
     if provisional:
         found.append(say("report.caveats.provisional", axes=provisional))
     unread = _names(section for section in sections if not section["zones"])
@@ -190,11 +191,11 @@ def purity_of(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
     """Give, per axis, what it moved at its strongest: as a share of its own statistic, and in SDs."""
     shares: dict[str, dict[str, float]] = {}
     for row in facts.measures:
-        if row["subject"] == IMAGES and row["measure"] == "leakage":
+        if row["subject"] == IMAGES and row["measure"] == "leakage" and finite(row["value"]) is not None:
             shares.setdefault(row["axis"], {})[row["kind"]] = row["value"]
     shifts: dict[str, dict[str, float]] = {}
     for row in facts.curves:
-        if row["subject"] == IMAGES and row["measure"] == "shift":
+        if row["subject"] == IMAGES and row["measure"] == "shift" and finite(row["value"]) is not None:
             shifts.setdefault(row["axis"], {})[row["kind"]] = row["value"]
     return [
         {
@@ -203,7 +204,9 @@ def purity_of(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
             "leakage": shares.get(axis, {}),
             "shift": shifts[axis],
         }
-        for axis in sorted(shifts, key=lambda name: (list(axes).index(name) if name in axes else len(axes), name))
+        for axis in sorted(
+            shifts, key=lambda name: (list(axes).index(name) if name in axes else len(axes), name)
+        )
     ]
 
 
@@ -224,11 +227,15 @@ def _provenance(facts: Facts) -> dict[str, Any]:
     """Give everything that leads back from a figure to what it was made of."""
     audit = facts.audit
     times = {
-        name: audit[name].isoformat(timespec="seconds") if audit[name] else None for name in ("started_at", "ended_at")
+        name: audit[name].isoformat(timespec="seconds") if audit[name] else None
+        for name in ("started_at", "ended_at")
     }
     untouched = sum(row["calls"] for row in facts.states if row["axis"] == ORIGINAL)
     return {
-        **{name: audit[name] for name in ("audit_id", "judge_id", "plan_id", "code_version", "seed", "status")},
+        **{
+            name: audit[name]
+            for name in ("audit_id", "judge_id", "plan_id", "code_version", "seed", "status")
+        },
         **times,
         "zones_id": facts.configuration.get("zones_id"),
         "lake": facts.configuration.get("lake"),

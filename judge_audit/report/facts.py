@@ -36,9 +36,12 @@ ZONES = """
 SELECT item_id, axis, perceptible_low, perceptible_high, objectionable, provisional FROM zones
 WHERE plan_id = $1 AND zones_id = $2 ORDER BY axis, item_id
 """
+SMALLEST = """
+SELECT * FROM measures WHERE audit_id = $1 AND subject = $2 AND "check" = 'controls' ORDER BY axis
+"""
 CONTROLS = """
-SELECT verdicts.*, judge_names.judge FROM verdicts LEFT JOIN judge_names ON judge_names.judge_id = verdicts.subject
-WHERE verdicts.audit_id = $1 AND verdicts."check" = 'controls' ORDER BY verdicts.kind, verdicts.subject
+SELECT * FROM verdicts
+WHERE audit_id = $1 AND "check" = 'controls' ORDER BY kind, subject
 """
 
 
@@ -52,7 +55,7 @@ class Facts:
         limits: The limits in force.
         judge: What to call the judge.
         card: Its card.
-        items: How many images there are, how many carry ladders, how many sources, how many rows were refused.
+        items: Counts of images, of those with ladders, of sources, and of refused rows.
         untouched: Scores of untouched images.
         changed: Scores of changed images.
         states: Calls by source, axis and state.
@@ -89,7 +92,9 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
     """
     found = _rows(con, AUDIT, audit_id)
     if not found:
-        raise UsageError(f"the lake has no audit “{audit_id}”. `judge-audit lake sql` on the table audits lists them.")
+        raise UsageError(
+            f"the lake has no audit “{audit_id}”. `judge-audit lake sql` on the table audits lists them."
+        )
     audit = found[0]
     plan_id, judge_id = audit["plan_id"], audit["judge_id"]
     configuration = parsed(audit["configuration"])
@@ -110,7 +115,9 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
         curves=_results(con, "curves", audit_id, judge_id),
         measures=_results(con, "measures", audit_id, judge_id),
         verdicts=_results(con, "verdicts", audit_id, judge_id),
-        standings=_rows(con, "SELECT * FROM standings WHERE audit_id = $1 AND judge_id = $2", audit_id, judge_id),
+        standings=_rows(
+            con, "SELECT * FROM standings WHERE audit_id = $1 AND judge_id = $2", audit_id, judge_id
+        ),
         controls=_rows(con, CONTROLS, audit_id),
     )
 
@@ -131,13 +138,13 @@ def _results(con: duckdb.DuckDBPyConnection, table: str, audit_id: str, judge_id
     """Read a table of results about the judge, or about the pictures, in the order of its key."""
     rung = ", rung" if table == "curves" else ""
     query = (
-        f"SELECT * FROM {table} WHERE audit_id = $1 AND subject IN ($2, 'images') AND \"check\" <> 'controls' "  # noqa: S608
+        f"SELECT * FROM {table} "  # noqa: S608 - one of three names of ours
+        "WHERE audit_id = $1 AND subject IN ($2, 'images') AND \"check\" <> 'controls' "
         f'ORDER BY "check", measure, source, topic, dimension, axis, kind, rater{rung}'
     )
     found = _rows(con, query, audit_id, judge_id)
     if table == "measures":
-        smallest = "SELECT * FROM measures WHERE audit_id = $1 AND subject = $2 AND \"check\" = 'controls' ORDER BY axis"
-        found += _rows(con, smallest, audit_id, judge_id)
+        found += _rows(con, SMALLEST, audit_id, judge_id)
     return found
 
 
@@ -146,7 +153,10 @@ def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: str) -> list[Row]
     done = con.execute(query, list(values))
     names = [column[0] for column in done.description or ()]
     return [
-        {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in zip(names, row, strict=True)}
+        {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in zip(names, row, strict=True)
+        }
         for row in done.fetchall()
     ]
 

@@ -30,7 +30,11 @@ SMALLEST_RISE = 0.05
 
 def ladder_sections(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
     """Put together what is known of each ladder, one entry per axis and dimension."""
-    keys = {(row["axis"], row["dimension"]) for row in (*facts.verdicts, *facts.curves) if row["check"] in QUESTIONS}
+    keys = {
+        (row["axis"], row["dimension"])
+        for row in (*facts.verdicts, *facts.curves)
+        if row["check"] in QUESTIONS
+    }
     order = {name: place for place, name in enumerate(axes)}
     return [
         _section(facts, axes.get(axis), axis, dimension)
@@ -50,7 +54,11 @@ def _section(facts: Facts, axis: Axis | None, name: str, dimension: str) -> dict
         for row in facts.verdicts
         if row["check"] in QUESTIONS and row["axis"] == name and row["dimension"] == dimension
     }
-    inert = [row["value"] for row in facts.measures if row["subject"] == IMAGES and row["measure"] == "inert_share" and row["axis"] == name]
+    inert = [
+        row["value"]
+        for row in facts.measures
+        if row["subject"] == IMAGES and row["measure"] == "inert_share" and row["axis"] == name
+    ]
     return {
         "axis": name,
         "dimension": dimension,
@@ -65,7 +73,7 @@ def _section(facts: Facts, axis: Axis | None, name: str, dimension: str) -> dict
 
 
 def _point(row: Row) -> dict[str, Any]:
-    return {name: row[name] for name in ("rung", "strength", "value", "ci_low", "ci_high", "n")}
+    return {name: finite(row[name]) for name in ("rung", "strength", "value", "ci_low", "ci_high", "n")}
 
 
 def verdict_of(row: Row) -> dict[str, Any]:
@@ -105,17 +113,17 @@ def _median(values: Iterable[float | None]) -> float | None:
 
 
 def find_movers(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, Any]]:
-    """Find the images that rose most: where nobody sees a change, where it is overdone, and between.
+    """Find the images that rose most: where nobody sees a change, where it is visible, where it is overdone.
 
     Each image and each axis stands once in a group. Lifts leave out the image's own cluster.
 
     Returns:
-        Rows with group (unseen, overdone, seen), item_id, source, axis, strength, scores and percentiles before
-        and after, and lift; largest lift first within a group.
+        Rows with group (unseen, seen, overdone, unknown), item_id, source, axis, strength, scores and percentiles
+        before and after, and lift; largest lift first within a group.
     """
     zone_of = {(row["item_id"], row["axis"]): row for row in facts.zones}
     rises = sorted(_rises(facts, placing), key=lambda row: (-row["lift"], row["item_id"], row["axis"]))
-    groups: dict[str, list[dict[str, Any]]] = {"unseen": [], "overdone": [], "seen": []}
+    groups: dict[str, list[dict[str, Any]]] = {"unseen": [], "seen": [], "overdone": [], "unknown": []}
     for row in rises:
         held = groups[_group(row, zone_of.get((row["item_id"], row["axis"])))]
         fresh = not any(row["axis"] == other["axis"] or row["item_id"] == other["item_id"] for other in held)
@@ -126,7 +134,7 @@ def find_movers(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, 
 
 def _group(row: Row, zone: Row | None) -> str:
     if zone is None or zone["perceptible_low"] is None:
-        return "seen"
+        return "unknown"
     if row["strength"] < zone["perceptible_low"]:
         return "unseen"
     bad = zone["objectionable"]
@@ -165,6 +173,7 @@ def _rises(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, Any]]
 def _rise(row: Row, first: Row, held: Placing, rise: float) -> dict[str, Any]:
     return {
         **{name: row[name] for name in ("item_id", "source", "axis", "dimension", "rung", "strength")},
+        "placed_in": held.group[row["source"]],
         "before": first["value"],
         "after": row["value"],
         "percentile_before": held.percentile(first["value"], row["source"]),
@@ -175,7 +184,17 @@ def _rise(row: Row, first: Row, held: Placing, rise: float) -> dict[str, Any]:
 
 def severity(verdict: Row) -> tuple[int, int, float]:
     """Order faults: proved before provisional, what an optimiser would ride first, then by size."""
-    ranks = ("constant", "rewarded", "climbs", "dead", "falls", "erratic", "jitters", "stacked", "unreachable")
+    ranks = (
+        "constant",
+        "rewarded",
+        "climbs",
+        "dead",
+        "falls",
+        "erratic",
+        "jitters",
+        "stacked",
+        "unreachable",
+    )
     rank = ranks.index(verdict["finding"]) if verdict["finding"] in ranks else len(ranks)
     return bool(verdict["provisional"]), rank, -abs(verdict["value"] or 0.0)
 

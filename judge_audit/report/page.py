@@ -11,8 +11,8 @@ import jinja2
 from judge_audit.messages import knows, say
 from judge_audit.report import charts
 from judge_audit.report.document import share_text
-from judge_audit.report.placing import SMALL
 from judge_audit.report.pictures import QUALITY, SIDE
+from judge_audit.report.placing import SMALL
 from judge_audit.surface import STATISTICS
 from judge_audit.vocabulary import Capability, Position, Verdict
 
@@ -41,32 +41,43 @@ def write_page(document: Mapping[str, Any], pictures: Mapping[tuple[str, str, fl
     sources = sorted({source for section in document["ladders"] for source in section["sources"]})
     styled = len(sources) <= charts.STYLES
     styles = {source: place if styled else 0 for place, source in enumerate(sources)}
-    return _environment().get_template("report.html").render(
-        doc=document,
-        judge=document["judge"],
-        headline=headline(document),
-        sources=sources if styled else [],
-        styles=styles,
-        reach=charts.reach_of(document["ladders"]),
-        pictures=pictures,
-        uses=sorted(document["uses"], key=lambda row: USES.index(row["use"]) if row["use"] in USES else len(USES)),
-        several=len(document["meaning"]) > 1,
-        statistics=STATISTICS,
-        smallest=_smallest(document["controls"]["smallest_lift"]),
-        side=SIDE,
-        quality=QUALITY,
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            doc=document,
+            judge=document["judge"],
+            headline=headline(document),
+            sources=sources if styled else [],
+            styles=styles,
+            reach=charts.reach_of(document["ladders"]),
+            pictures=pictures,
+            uses=sorted(
+                document["uses"], key=lambda row: USES.index(row["use"]) if row["use"] in USES else len(USES)
+            ),
+            several=len(document["meaning"]) > 1,
+            statistics=STATISTICS,
+            smallest=_smallest(document["controls"]["smallest_lift"]),
+            plainly=plainly,
+            side=SIDE,
+            quality=QUALITY,
+        )
     )
 
 
 def headline(document: Mapping[str, Any]) -> list[str]:
     """Say in words what a number means, and what may be done with it."""
     found = []
-    meaning = document["meaning"][0] if document["meaning"] else {"headline": None}
-    if meaning["headline"] is None:
+    if not document["meaning"]:
         return [say("report.meaning.none")]
+    meaning = document["meaning"][0]
     listed = [
-        say("report.meaning.beats_one", percent=percent(value), source=source_name(source))
-        for source, value in meaning["headline_percentiles"].items()
+        say(
+            f"report.meaning.beats_{'next' if place else 'first'}",
+            percent=percent(value),
+            source=source_name(source),
+        )
+        for place, (source, value) in enumerate(meaning["headline_percentiles"].items())
     ]
     direction = say("report.higher_is_better" if document["higher_is_better"] else "report.lower_is_better")
     text = {"value": charts.number_text(meaning["headline"]), "direction": direction}
@@ -110,6 +121,13 @@ def percent(value: float) -> str:
 def source_name(source: str) -> str:
     """Give a source's name; the pooled small ones have a name of their own."""
     return say("report.small_sources") if source == SMALL else source
+
+
+def plainly(reason: str) -> str:
+    """Leave out of a reason what the caveats have said once for all of them."""
+    for sentence in (say("notes.provisional"), say("notes.pooled")):
+        reason = reason.replace(sentence, "")
+    return " ".join(reason.split())
 
 
 def pretty(content: Any) -> str:  # noqa: ANN401 - whatever a configuration holds

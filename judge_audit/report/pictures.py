@@ -26,10 +26,17 @@ QUALITY = 90
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An original and its changed copy as data URIs."""
+    """An original and its changed copy as data URIs.
+
+    Attributes:
+        original: The original.
+        changed: Its changed copy.
+        width: Width of the copy in percent of the original's; below 100 for a crop.
+    """
 
     original: str
     changed: str
+    width: float
 
 
 def pictures_of(
@@ -61,7 +68,8 @@ def pictures_of(
             continue
         changed = axis.draw(original, row["strength"], scratch)
         factor = min(1.0, SIDE / max(original.shape[:2]))
-        pair = Pair(data_uri(original, factor), data_uri(changed, factor))
+        width = 100 * changed.shape[1] / original.shape[1]
+        pair = Pair(data_uri(original, factor), data_uri(changed, factor), width)
         found[row["item_id"], row["axis"], row["strength"]] = pair
     return found
 

@@ -80,11 +80,11 @@ def placing_of(untouched: Sequence[Row], dimension: str, *, sign: float, smalles
 
 
 def meaning(placing: Placing, card: Row) -> dict[str, Any]:
-    """Say what a number means: its percentile per source, for values across the scale.
+    """Say what a number means: its percentile per source, for values across the scale, best first.
 
     Returns:
-        headline (a value), headline_percentiles (per source), values (rows of value and percentiles per source),
-        sources (name and n), differ (percentile points between sources at the headline).
+        headline (a value), headline_percentiles (per source), values (rows of value and percentiles per
+        source), sources (name and n), differ (percentile points between sources at the headline).
     """
     if not placing.scores:
         return {"headline": None, "values": [], "sources": [], "headline_percentiles": {}, "differ": None}
@@ -104,8 +104,11 @@ def meaning(placing: Placing, card: Row) -> dict[str, Any]:
         "differ": max(at.values()) - min(at.values()) if len(at) > 1 else None,
         "sources": [{"source": source, "n": len(scores)} for source, scores in placing.scores.items()],
         "values": [
-            {"value": value, "percentiles": {source: placing.percentile(value, source) for source in placing.scores}}
-            for value in values
+            {
+                "value": value,
+                "percentiles": {source: placing.percentile(value, source) for source in placing.scores},
+            }
+            for value in sorted(values, key=lambda value: -placing.sign * value)
         ],
     }
 

@@ -6,6 +6,7 @@ import time
 
 import cv2
 import numpy as np
+import pytest
 
 from judge_audit.axes import builtin_axes
 from judge_audit.axes.scratch import Scratch
@@ -61,6 +62,10 @@ def test_rendering_keeps_a_judge_of_20_ms_busy():
     assert share >= 0.9
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="measured 0.27 at 320 px on two cores: BRISQUE takes 1.6 ms a picture here, drawing a rung 0.4 ms",
+)
 def test_rendering_costs_little_beside_the_default_judge():
     cv2.setNumThreads(1)
     judge, scratch = load_judge("brisque"), Scratch()
@@ -73,4 +78,4 @@ def test_rendering_costs_little_beside_the_default_judge():
             judge.score([Stimulus(pixels, "")])
             drawing, judging = drawing + drawn - started, judging + time.perf_counter() - drawn
     print(f"drawing {drawing:.3f} s, judging {judging:.3f} s, ratio {drawing / judging:.3f}")
-    assert drawing < 0.6 * judging
+    assert drawing <= 0.05 * judging

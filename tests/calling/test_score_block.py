@@ -162,8 +162,7 @@ def test_a_judge_that_dies_midway_is_an_error_and_keeps_what_it_answered():
     judge = Answers(_failing_on(*(item for item, _ in work[10:])), batch_size=5)
     kept = []
     with pytest.raises(UsageError, match="unreadable"):
-        for result in score_block(judge, work, axes=AXES, load=lambda item: item["pixels"], answered={}):
-            kept.append(result)  # noqa: PERF402 - what came before the error counts
+        kept.extend(score_block(judge, work, axes=AXES, load=lambda item: item["pixels"], answered={}))
     assert {call["state"] for call in _calls(kept).values()} == {"ok"}
     assert len(_calls(kept)) == 10
 

@@ -1,0 +1,192 @@
+"""What the checks say of judges whose faults are known."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from planted_evidence import NAMES, examine, make, verdicts
+
+from judge_audit.judges.cards import Card
+from judge_audit.judges.controls import builtin_controls
+from judge_audit.selfproof import convicted, expected
+from judge_audit.tables import from_rows
+
+CONTROLS = {control.card.name: control for control in builtin_controls("zones", 7)}
+
+
+def _score(control):
+    return lambda recipe: control.score_probes([], [recipe])[0].scores["overall"]
+
+
+def _control_evidence(name, **rest):
+    control = CONTROLS[name]
+    return make(_score(control), control.card, is_control=True, **rest)
+
+
+@pytest.mark.parametrize("name", sorted(CONTROLS))
+def test_each_control_is_convicted_of_exactly_what_it_declares(name):
+    found = convicted(examine(_control_evidence(name)).verdicts)
+    wanted = expected(CONTROLS[name].convictions, NAMES)
+    assert wanted <= found
+    assert found <= wanted | expected(CONTROLS[name].control.tolerated, NAMES)
+
+
+def test_the_rows_fit_the_tables():
+    findings = examine(_control_evidence("honest"))
+    for name, rows in (
+        ("curves", findings.curves),
+        ("measures", findings.measures),
+        ("verdicts", findings.verdicts),
+    ):
+        assert from_rows(name, rows).num_rows == len(rows) > 0
+
+
+def test_a_lower_is_better_judge_gets_the_same_verdicts():
+    score = _score(CONTROLS["saturation-lover"])
+    card = CONTROLS["saturation-lover"].card
+    plain = examine(make(score, card))
+    turned = examine(make(lambda r: 10 - score(r), dataclasses.replace(card, higher_is_better=False)))
+    ladders = [[r for r in f.verdicts if r["check"] != "scale"] for f in (plain, turned)]
+    for one, two in zip(*ladders, strict=True):
+        assert (one["verdict"], one["finding"]) == (two["verdict"], two["finding"])
+        assert one["value"] == pytest.approx(two["value"], abs=1e-9)
+
+
+def test_the_order_of_rows_changes_no_row():
+    evidence = _control_evidence("blur-blind")
+    turned = dataclasses.replace(
+        evidence,
+        responses=evidence.responses.take(list(range(evidence.responses.num_rows))[::-1]),
+        _cache={},
+    )
+    assert examine(evidence).verdicts == examine(turned).verdicts
+
+
+def test_a_coarse_reference_may_fail_but_cannot_pass():
+    honest = examine(_control_evidence("honest", sources=("a",), n=20, laddered=20))
+    ladders = [row for row in honest.verdicts if row["check"] != "scale"]
+    assert {row["verdict"] for row in ladders} == {"inconclusive"}
+    lover = examine(_control_evidence("blur-blind", sources=("a",), n=28, laddered=28))
+    assert verdicts(lover, "top_response", "blur")[0]["verdict"] in {"fail", "inconclusive"}
+    loud = make(
+        lambda r: 9.0 if r.strength else 1.0 + (hash_of(r.item_id) % 97) / 50,
+        Card(kind="k", name="n"),
+        sources=("a",),
+        n=28,
+        laddered=28,
+    )
+    assert verdicts(examine(loud), "premature", "blur")[0]["finding"] == "climbs"
+
+
+def hash_of(text):
+    return sum((at + 1) * 31 * ord(letter) for at, letter in enumerate(text))
+
+
+def test_small_sources_are_pooled_and_said_so():
+    findings = examine(_control_evidence("honest", sources=tuple("abcdef"), n=8, laddered=8))
+    assert "pooled" in verdicts(findings, "premature", "blur")[0]["reason"]
+
+
+def test_without_zones_an_axis_is_missing():
+    evidence = _control_evidence("honest", axes=("blur", "sharpen"), laddered=12)
+    kept = evidence.zones.filter([axis != "blur" for axis in evidence.zones["axis"].to_pylist()])
+    findings = examine(dataclasses.replace(evidence, zones=kept, _cache={}))
+    assert verdicts(findings, "premature", "blur")[0]["verdict"] == "missing"
+    assert verdicts(findings, "premature", "sharpen")[0]["verdict"] != "missing"
+
+
+def test_refusals_decide_when_they_could_turn_the_verdict():
+    score = _score(CONTROLS["honest"])
+
+    def refuse(recipe):
+        gone = recipe.axis == "blur" and hash_of(recipe.item_id) % 4 == 0
+        return None if gone else score(recipe)
+
+    row = verdicts(examine(make(refuse, CONTROLS["honest"].card)), "premature", "blur")[0]
+    assert row["verdict"] == "inconclusive"
+    assert "Refusals decide" in row["reason"]
+
+
+def test_a_judge_of_one_value_has_no_resolution_and_no_capability():
+    findings = examine(make(lambda _: 5.0, Card(kind="k", name="n")))
+    assert verdicts(findings, "premature", "blur")[0]["verdict"] == "inconclusive"
+    assert verdicts(findings, "scale", measure="capability")[0]["finding"] == "constant"
+
+
+def test_a_judge_at_its_ceiling_cannot_be_cleared_of_climbing():
+    def full(recipe):
+        quality = (hash_of(recipe.item_id) % 101) / 10
+        return min(10.0, quality * 1.9)
+
+    card = Card(kind="k", name="n", scale_low=0.0, scale_high=10.0)
+    row = verdicts(examine(make(full, card)), "premature", "blur")[0]
+    assert row["verdict"] == "inconclusive"
+    assert "no room" in row["reason"]
+
+
+def test_a_stacked_real_judge_is_narrow_traffic_until_people_have_labelled():
+    control = CONTROLS["compressed"]
+    row = verdicts(examine(make(_score(control), control.card)), "scale", measure="pile")[0]
+    assert (row["verdict"], row["finding"]) == ("inconclusive", "narrow_traffic")
+
+
+def test_a_judge_without_a_scale_never_claimed_one():
+    findings = examine(make(_score(CONTROLS["honest"]), Card(kind="k", name="n")))
+    row = verdicts(findings, "scale", measure="pile")[0]
+    assert (row["verdict"], row["finding"]) == ("missing", "undeclared")
+
+
+def test_the_upper_bin_of_a_fine_scale_is_a_tenth_of_it():
+    card = Card(kind="k", name="n", scale_low=0.0, scale_high=100.0, scale_step=1.0)
+    findings = examine(make(lambda r: float(hash_of(r.item_id) % 96), card))
+    reach = {row["kind"]: row["verdict"] for row in verdicts(findings, "scale", measure="reach")}
+    assert reach == {"lower end": "pass", "upper end": "pass"}
+
+
+def test_a_zone_without_an_objectionable_point_uses_the_declared_one():
+    evidence = _control_evidence("honest", axes=("blur",))
+    at = evidence.zones.schema.get_field_index("objectionable")
+    empty = evidence.zones.set_column(at, "objectionable", [[None] * evidence.zones.num_rows])
+    row = verdicts(examine(dataclasses.replace(evidence, zones=empty, _cache={})), "top_response", "blur")[0]
+    assert row["verdict"] == "pass"
+
+
+def test_twenty_thousand_responses_take_two_seconds():
+    evidence = _control_evidence("honest", n=500, laddered=75)
+    assert evidence.responses.num_rows > 19_000
+    start = time.process_time()
+    examine(evidence)
+    took = time.process_time() - start
+    print(f"{evidence.responses.num_rows} responses: {took:.2f} s")
+    assert took < 6
+
+
+def test_items_whose_untouched_score_was_refused_are_not_dropped_in_silence():
+    score = _score(CONTROLS["honest"])
+
+    def refuse(recipe):
+        gone = recipe.axis == "original" and hash_of(recipe.item_id) % 4 == 0
+        return None if gone else score(recipe)
+
+    for check in ("premature", "jitter", "top_response"):
+        row = verdicts(examine(make(refuse, CONTROLS["honest"].card)), check, "blur")[0]
+        assert row["verdict"] == "inconclusive"
+        assert "Refusals decide" in row["reason"]
+
+
+def test_a_source_without_resolution_keeps_the_others_from_passing_for_it():
+    score = _score(CONTROLS["honest"])
+    evidence = make(lambda r: 5.0 if r.source == "b" else score(r), CONTROLS["honest"].card)
+    assert verdicts(examine(evidence), "top_response", "blur")[0]["verdict"] == "inconclusive"
+
+
+def test_every_measure_a_check_makes_stands_in_the_closed_list():
+    schemas = Path(__file__).parents[2] / "schemas"
+    listed = yaml.safe_load((schemas / "measures.yaml").read_text(encoding="utf-8"))
+    findings = examine(_control_evidence("honest"))
+    for row in (*findings.curves, *findings.measures, *findings.verdicts):
+        assert listed[row["measure"]]["check"] == row["check"]

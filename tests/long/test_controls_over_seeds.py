@@ -1,0 +1,38 @@
+"""Each control is convicted of exactly what it declares, over 20 seeds of corpus and control."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge_audit.judges.controls import builtin_controls
+from judge_audit.selfproof import convicted, expected
+
+sys.path.append(str(Path(__file__).parents[1] / "checks"))
+from planted_evidence import NAMES, examine, make
+
+pytestmark = pytest.mark.long
+
+SEEDS = 20
+
+
+@pytest.mark.parametrize("name", sorted(c.card.name for c in builtin_controls("zones", 0)))
+def test_a_control_is_convicted_exactly_in_nineteen_of_twenty_seeds(name):
+    exact = strictly = 0
+    odd = []
+    for seed in range(SEEDS):
+        control = next(c for c in builtin_controls("zones", seed) if c.card.name == name)
+
+        def score(recipe, control=control):
+            return control.score_probes([], [recipe])[0].scores["overall"]
+
+        found = convicted(examine(make(score, control.card, seed=seed, is_control=True)).verdicts)
+        wanted = expected(control.convictions, NAMES)
+        tolerated = expected(control.control.tolerated, NAMES)
+        strictly += found == wanted
+        exact += wanted <= found <= wanted | tolerated
+        odd += sorted(found - wanted - tolerated) + [("missed", *pair) for pair in sorted(wanted - found)]
+    print(f"{name}: {exact} of {SEEDS} seeds, {strictly} without the tolerated pairs; else {odd}")
+    assert exact >= SEEDS - 1
