@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BACKDROP = (128, 128, 128)
 """Colour under transparent pixels: middle grey, so that neither a light nor a dark subject vanishes."""
 
-FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "PPM", "MPO")
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "PPM")
 """Formats that are decoded; formats with interpreters behind them (EPS, PDF, …) are not."""
 
 
@@ -176,6 +176,8 @@ def _eight_bit_grey(image: Image.Image, notes: list[str]) -> Image.Image:
         if not np.isfinite(values).all() or values.min() < 0 or values.max() > 1:
             raise ImageError("it holds floating-point values outside 0 to 1; convert it to 8 or 16 bits.")
         scaled = values * 255.0
+    elif values.min() < 0 or values.max() > 65535:
+        raise ImageError("it holds grey values beyond 16 bits; convert it to 8 or 16 bits.")
     else:
         scaled = values.astype(np.float64) / 65535.0 * 255.0
     notes.append("16-bit grey scaled to 8 bits" if image.mode != "F" else "floats scaled to 8 bits")

@@ -126,6 +126,9 @@ def _read_csv(path: Path) -> tuple[list[dict[str, str]], list[str]]:
             rows = list(reader)
         except csv.Error as error:
             raise UsageError(f"{path.name}, line {reader.line_num}: not valid CSV: {error}.") from error
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        raise InputError([Fault(path.name, 0, name, "this column stands twice.") for name in twice])
     faults = [
         Fault(path.name, number, "", "it has more or fewer fields than the header; check quotes and commas.")
         for number, row in enumerate(rows, 1)
@@ -140,7 +143,7 @@ def _read_json_lines(path: Path) -> tuple[list[dict[str, str]], list[str]]:
     rows: list[dict[str, str]] = []
     columns: dict[str, None] = {}
     faults = []
-    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    lines = path.read_text(encoding="utf-8-sig").split("\n")
     for number, line in enumerate((text for text in lines if text.strip()), 1):
         try:
             content = json.loads(line)

@@ -39,6 +39,8 @@ def measure_purity(audit_id: str, rows: list[dict[str, Any]], axes: Mapping[str,
             if row["state"] == State.INERT:
                 inert[row["axis"]].append(True)
                 continue
+            if row["value"] is None:
+                continue
             at = touched.setdefault((row["axis"], row["rung"]), {})
             at.setdefault(row["dimension"], {})[row["item_id"]] = row["value"]
             if row["dimension"] == "luma":
@@ -69,6 +71,7 @@ def _axis(
     """Curves of one axis, and its leakage at the strongest rung that was drawn."""
     curves = []
     last: dict[str, float] = {}
+    items_behind = 0
     for rung, strength in enumerate(axis.strengths, start=1):
         found = touched.get((axis.name, rung))
         if not found:
@@ -85,6 +88,7 @@ def _axis(
             )
             if np.isfinite(moved.value):
                 last[statistic] = moved.value
+                items_behind = moved.n
                 row = {
                     **_key(audit_id, "shift", axis=axis.name, kind=statistic),
                     "rung": rung,
@@ -99,7 +103,5 @@ def _axis(
         for statistic, share in leakage(last, axis.statistic).items():
             if np.isfinite(share):
                 key = _key(audit_id, "leakage", axis=axis.name, kind=statistic)
-                measures.append(
-                    {**key, "value": share, "n": len(touched[(axis.name, len(axis.strengths))]["luma"])}
-                )
+                measures.append({**key, "value": share, "n": items_behind})
     return Findings(curves=tuple(curves), measures=tuple(measures))

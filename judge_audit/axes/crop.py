@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from judge_audit.axes.axis import Axis
 from judge_audit.axes.scratch import ladder
 
@@ -20,7 +18,7 @@ def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
     del scratch
     width = image.shape[1]
     kept = max(1, width - round(width * strength))
-    return np.ascontiguousarray(image[:, :kept])
+    return image[:, :kept].copy()
 
 
 AXES = (

@@ -1,0 +1,166 @@
+"""Axes: one knob each, drawn as published, rung 0 untouched, dose monotone."""
+
+from __future__ import annotations
+
+import types
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from judge_audit.axes import axes_of, builtin_axes
+from judge_audit.axes.scratch import Scratch
+from judge_audit.demo.photos import cut_crops
+from judge_audit.digests import pixel_digest
+from judge_audit.errors import MachineryError
+from judge_audit.surface import measure_surface
+
+AXES = builtin_axes()
+PICTURES = [crop.pixels for crop in cut_crops(9, 96, 1)]
+WHOLE = [
+    "blur",
+    "brightness+",
+    "brightness-",
+    "contrast+",
+    "contrast-",
+    "saturation+",
+    "saturation-",
+    "sharpen",
+]
+NAMES = sorted([*WHOLE, "crop"])
+
+
+def linear(pixels):
+    value = pixels / 255.0
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def encoded(light):
+    light = np.clip(light, 0, 1)
+    return np.rint(255 * np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055))
+
+
+def oklab_chroma(pixels, gain):
+    """Ottosson's published forward and inverse constants, in double precision."""
+    forward = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+    to_lab = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+    from_lab = [
+        [1, 0.3963377774, 0.2158037573],
+        [1, -0.1055613458, -0.0638541728],
+        [1, -0.0894841775, -1.2914855480],
+    ]
+    backward = [
+        [4.0767416621, -3.3077115913, 0.2309699292],
+        [-1.2684380046, 2.6097574011, -0.3413193965],
+        [-0.0041960863, -0.7034186147, 1.7076147010],
+    ]
+    lab = np.cbrt(linear(pixels) @ np.transpose(forward)) @ np.transpose(to_lab)
+    lab[..., 1:] *= gain
+    return encoded((lab @ np.transpose(from_lab)) ** 3 @ np.transpose(backward))
+
+
+def draw(name, pixels, strength):
+    return AXES[name].draw(pixels, strength, Scratch())
+
+
+def test_the_nine_ladders_are_there():
+    assert sorted(AXES) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_ladder_is_geometric_and_spans_about_two_decades(name):
+    strengths = np.array(AXES[name].strengths)
+    assert 9 <= len(strengths) <= 12
+    steps = strengths[1:] / strengths[:-1]
+    assert np.allclose(steps, steps[0], rtol=0.05)
+    assert strengths[0] < AXES[name].overdone <= strengths[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_drawing_leaves_the_original_untouched_and_does_not_depend_on_what_was_drawn_before(name):
+    shared = Scratch()
+    for pixels in PICTURES[:3]:
+        before = pixels.copy()
+        for strength in reversed(AXES[name].strengths):
+            again = AXES[name].draw(pixels, strength, shared)
+            assert np.array_equal(again, draw(name, pixels, strength))
+            assert again.dtype == np.uint8
+            assert not np.shares_memory(again, pixels)
+        assert np.array_equal(pixels, before)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if AXES[name].statistic])
+def test_the_dose_moves_its_own_statistic_one_way(name):
+    axis = AXES[name]
+    for pixels in PICTURES:
+        values = [
+            measure_surface(draw(name, pixels, strength))[axis.statistic] for strength in axis.strengths
+        ]
+        values = [measure_surface(pixels)[axis.statistic], *values]
+        assert (values[-1] > values[0]) == axis.rises
+    means = np.mean(
+        [
+            [measure_surface(draw(name, pixels, strength))[axis.statistic] for strength in axis.strengths]
+            for pixels in PICTURES
+        ],
+        axis=0,
+    )
+    steps = np.diff(means) * (1 if axis.rises else -1)
+    assert (steps > -0.02 * np.abs(means).max()).all()
+
+
+@pytest.mark.parametrize(("name", "sign"), [("saturation+", 1), ("saturation-", -1)])
+def test_saturation_is_a_chroma_gain_in_oklab(name, sign):
+    for pixels in PICTURES[:4]:
+        for strength in AXES[name].strengths[::3]:
+            apart = np.abs(draw(name, pixels, strength) - oklab_chroma(pixels, 1 + sign * strength))
+            assert apart.max() <= 1
+            assert (apart > 0).mean() < 0.02
+
+
+@pytest.mark.parametrize(("name", "sign"), [("brightness+", 1), ("brightness-", -1)])
+def test_brightness_is_exposure_in_linear_light(name, sign):
+    for strength in AXES[name].strengths:
+        wanted = encoded(linear(PICTURES[0]) * 2.0 ** (sign * strength))
+        apart = np.abs(draw(name, PICTURES[0], strength) - wanted)
+        # Values that fall on a half level may round either way in single precision.
+        assert apart.max() <= 1
+        assert (apart > 0).mean() < 0.02
+
+
+@pytest.mark.parametrize(("name", "sign"), [("contrast+", 1), ("contrast-", -1)])
+def test_contrast_keeps_the_mean_and_scales_about_it(name, sign):
+    pixels = PICTURES[0]
+    middle = np.rint(pixels @ [0.299, 0.587, 0.114]).mean()
+    for strength in AXES[name].strengths:
+        wanted = np.clip(np.rint(middle + (pixels - middle) * (1 + sign * strength)), 0, 255)
+        assert np.abs(draw(name, pixels, strength) - wanted).max() <= 1
+
+
+def test_a_crop_cuts_the_right_side_and_resamples_nothing():
+    for strength in AXES["crop"].strengths:
+        cut = draw("crop", PICTURES[0], strength)
+        assert np.array_equal(cut, PICTURES[0][:, : cut.shape[1]])
+
+
+def test_threads_draw_the_same_pixels():
+    def digests(_):
+        scratch = Scratch()
+        return [pixel_digest(axis.draw(PICTURES[1], axis.strengths[-1], scratch)) for axis in AXES.values()]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(digests, range(8)))
+    assert all(entry == found[0] for entry in found)
+
+
+def test_a_malformed_axis_file_is_refused_by_name():
+    with pytest.raises(MachineryError, match=r"axes/mine\.py"):
+        axes_of(types.SimpleNamespace(AXES=()), "mine")

@@ -1,0 +1,116 @@
+"""The items file: every fault at once, with row and column, and nothing lost."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from judge_audit.errors import InputError, UsageError
+from judge_audit.items import read_items
+
+COLUMNS = ["item_id", "source", "prompt", "image"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("a", "b", "c"):
+        pixels = np.random.default_rng(ord(name)).integers(0, 256, (20, 20, 3)).astype(np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"{name}.png")
+    return tmp_path
+
+
+def written(folder, rows, columns=COLUMNS, name="items.csv"):
+    with (folder / name).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(rows)
+    return folder / name
+
+
+def test_csv_json_lines_and_parquet_give_the_same_items(folder):
+    rows = [["1", "x", 'a "quoted", \nprompt', "a.png"], ["2", "y", "b\u2028c", "b.png"]]
+    table = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in table)
+    (folder / "items.jsonl").write_text(text, encoding="utf-8")
+    pq.write_table(pa.Table.from_pylist(table), folder / "items.parquet")
+    first = read_items(written(folder, rows)).items
+    assert first.num_rows == 2
+    for name in ("items.jsonl", "items.parquet"):
+        assert read_items(folder / name).items.equals(first)
+
+
+def test_all_faults_are_told_at_once_with_row_and_column(folder):
+    (folder / "text.png").write_text("no picture")
+    outside = folder.parent / "outside.png"
+    Image.new("RGB", (20, 20)).save(outside)
+    (folder / "link.png").symlink_to(outside)
+    path = written(
+        folder,
+        [
+            ["1", "x", "p", "a.png"],
+            ["1", "x", "p", "b.png"],
+            ["3", "", "p", "b.png"],
+            ["4", "x", "", "b.png"],
+            ["5", "x", "p", "none.png"],
+            ["6", "x", "p", "text.png"],
+            ["7", "x", "p", "../outside.png"],
+            ["8", "x", "p", "link.png"],
+        ],
+    )
+    with pytest.raises(InputError) as caught:
+        read_items(path, needs_prompt=True)
+    assert [(fault.row, fault.column) for fault in caught.value.faults] == [
+        (2, "item_id"),
+        (3, "source"),
+        (4, "prompt"),
+        (5, "image"),
+        (6, "image"),
+        (7, "image"),
+        (8, "image"),
+    ]
+    assert "--skip-bad" in str(caught.value)
+    skipped = read_items(path, needs_prompt=True, skip_bad=True)
+    assert skipped.items["item_id"].to_pylist() == ["1"]
+    assert len(skipped.refusals) == 7
+
+
+def test_an_empty_prompt_is_no_fault_for_a_judge_that_needs_none(folder):
+    assert read_items(written(folder, [["1", "x", "", "a.png"]])).items.num_rows == 1
+
+
+def test_defaults_are_one_cluster_an_item_and_one_prompt_id_a_prompt(folder):
+    path = written(folder, [["1", "x", "same", "a.png"], ["2", "x", "same", "b.png"]])
+    items = read_items(path).items.to_pylist()
+    assert [row["cluster"] for row in items] == ["1", "2"]
+    assert items[0]["prompt_id"] == items[1]["prompt_id"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "words"),
+    [
+        (["item_id", "source", "image"], [["1", "x", "a.png"]], "prompt"),
+        (
+            ["item_id", "item_id", "source", "prompt", "image"],
+            [["1", "1", "x", "p", "a.png"]],
+            "stands twice",
+        ),
+        (COLUMNS, [["1", "x", "p"]], "fewer fields"),
+        (COLUMNS, [], "no rows"),
+        (COLUMNS, [["1", "*", "p", "a.png"]], "is kept for"),
+    ],
+)
+def test_a_file_of_the_wrong_shape_is_refused_in_words(folder, columns, rows, words):
+    with pytest.raises(InputError, match=words):
+        read_items(written(folder, rows, columns))
+
+
+@pytest.mark.parametrize(("name", "words"), [("none.csv", "no such file"), ("a.png", "must end in")])
+def test_a_missing_file_and_another_kind_of_file_are_told_apart(folder, name, words):
+    with pytest.raises(UsageError, match=words):
+        read_items(folder / name)
