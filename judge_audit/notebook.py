@@ -40,7 +40,7 @@ class Audit:
 
     @property
     def verdicts(self) -> pa.Table:
-        """The judge's verdicts."""
+        """The verdicts on the judge, and on the controls that prove the audit."""
         return self._table("verdicts")
 
     @property
