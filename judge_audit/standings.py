@@ -137,7 +137,7 @@ def _position(
         needed = [use for use in uses if use.step == step]
         if not needed or any(use.name not in allowed for use in needed):
             names = ", ".join(use.name for use in needed if use.name not in allowed) or "no checklist"
-            return position, [f"The step “{step.value}” is not earned: {names} is not allowed yet."]
+            return position, [f"The step “{step.value}” is not earned; not allowed yet: {names}."]
         position = step
     return position, ["Every checklist is complete."]
 
