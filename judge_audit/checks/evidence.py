@@ -83,6 +83,7 @@ class Climb:
         originals: Oriented scores untouched, shape (n, R), NaN where missing.
         scores: Oriented scores, shape (n, K, R), NaN where missing or inert.
         inert: Rungs that change no pixel, shape (n, K).
+        asked: Scores that were asked for, shape (n, K, R).
     """
 
     stratum: Stratum
@@ -91,15 +92,28 @@ class Climb:
     originals: Floats
     scores: Floats
     inert: NDArray[np.bool_]
+    asked: NDArray[np.bool_]
 
-    def lifts_at(self, rungs: NDArray[np.intp]) -> Lifts:
-        """Lift of each item at a rung of its own (index into the strengths; −1: NaN), over repeats."""
+    def lifts_of_repeats(self, rungs: NDArray[np.intp]) -> list[Lifts]:
+        """Lift of each item at a rung of its own (index into the strengths; −1: NaN), per repeat."""
         rows = np.arange(len(self.items))
         found = []
         for repeat in range(self.scores.shape[2]):
             values = np.where(rungs >= 0, self.scores[rows, rungs, repeat], np.nan)
             found.append(lifts(values, self.originals[:, repeat], self.clusters, self.stratum.reference))
-        return averaged(found)
+        return found
+
+    def lifts_at(self, rungs: NDArray[np.intp]) -> Lifts:
+        """Lift of each item at a rung of its own, over repeats."""
+        return averaged(self.lifts_of_repeats(rungs))
+
+    def lost_at(self, rungs: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
+        """Say per repeat for which items a lift was due and is not there; a first score is always due."""
+        rows = np.arange(len(self.items))
+        return [
+            np.isnan(part.values) & (rungs >= 0) & (self.asked[rows, rungs, repeat] | (repeat == 0))
+            for repeat, part in enumerate(self.lifts_of_repeats(rungs))
+        ]
 
 
 @dataclass(frozen=True)
@@ -244,10 +258,12 @@ class Evidence:
         repeats = 1 + max(row["repeat"] for row in rows)
         scores = np.full((len(items), rungs, repeats), np.nan)
         inert = np.zeros((len(items), rungs), bool)
+        asked = np.zeros(scores.shape, bool)
         originals = np.full((len(items), repeats), np.nan)
         for row in rows:
             if row["item_id"] in place:
                 where = place[row["item_id"]], row["rung"] - 1
+                asked[(*where, row["repeat"])] = row["state"] != State.INERT
                 if row["state"] == State.INERT:
                     inert[where] = True
                 elif row["state"] == State.OK:
@@ -258,4 +274,4 @@ class Evidence:
                 originals[place[row["item_id"]], row["repeat"]] = self.sign * row["value"]
         own = dict(zip(stratum.items, stratum.reference.clusters, strict=True))
         clusters = np.array([own[item_id] for item_id in items])
-        return Climb(stratum, items, clusters, originals, scores, inert)
+        return Climb(stratum, items, clusters, originals, scores, inert, asked)

@@ -18,7 +18,7 @@ from judge_audit.measures.estimates import (
     items_needed,
 )
 from judge_audit.measures.ladders import Edge, edge
-from judge_audit.measures.lifts import Lifts, averaged, combined_mean, extreme_lifts
+from judge_audit.measures.lifts import Lifts, absolute, averaged, combined_mean, extreme_lifts
 from judge_audit.messages import say
 from judge_audit.vocabulary import Verdict
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]
+    Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +77,36 @@ def edges(evidence: Evidence, axis: str, climb: Climb) -> list[Edge | None]:
 
 def filled(climb: Climb, rungs: Ints, *, highest: bool | None) -> Lifts:
     """Lift of each item at its rung, missing scores filled in with the extreme lift if asked."""
-    observed = climb.lifts_at(rungs)
+    observed = climb.lifts_of_repeats(rungs)
     if highest is None:
-        return observed
-    extremes = averaged(
+        return averaged(observed)
+    return averaged(
         [
-            extreme_lifts(
-                climb.originals[:, repeat], climb.clusters, climb.stratum.reference, highest=highest
-            )
-            for repeat in range(climb.originals.shape[1])
+            replaced(part, lost, extremes(climb, repeat, highest=highest))
+            for repeat, (part, lost) in enumerate(zip(observed, climb.lost_at(rungs), strict=True))
         ]
     )
-    gap = np.isnan(observed.values) & (rungs >= 0)
+
+
+def extremes(climb: Climb, repeat: int, *, highest: bool) -> Lifts:
+    """Give the largest or smallest lift possible; a lost untouched repeat is stood for by the first."""
+    own = climb.originals[:, repeat]
+    own = np.where(np.isnan(own), climb.originals[:, 0], own)
+    return extreme_lifts(own, climb.clusters, climb.stratum.reference, highest=highest)
+
+
+def largest_size(climb: Climb, repeat: int) -> Lifts:
+    """Give the largest size a lift could have had in either direction."""
+    up, down = (absolute(extremes(climb, repeat, highest=way)) for way in (True, False))
+    return replaced(down, up.values > down.values, up)
+
+
+def replaced(given: Lifts, where: NDArray[np.bool_], other: Lifts) -> Lifts:
+    """Take some items' lifts from elsewhere."""
     return Lifts(
-        np.where(gap, extremes.values, observed.values),
-        np.where(gap[:, None], extremes.without, observed.without),
-        observed.clusters,
+        np.where(where, other.values, given.values),
+        np.where(where[:, None], other.without, given.without),
+        given.clusters,
     )
 
 
@@ -113,9 +128,11 @@ def missing_share(climbs: Sequence[Climb], rungs: Sequence[Ints]) -> float:
     """Share of the scores a verdict needs that are not there."""
     lost = needed = 0
     for climb, at in zip(climbs, rungs, strict=True):
-        observed = climb.lifts_at(at)
-        needed += int((at >= 0).sum())
-        lost += int((np.isnan(observed.values) & (at >= 0)).sum())
+        rows = np.arange(len(at))
+        for repeat, gone in enumerate(climb.lost_at(at)):
+            due = (at >= 0) & (climb.asked[rows, at, repeat] | (repeat == 0))
+            needed += int(due.sum())
+            lost += int(gone.sum())
     return lost / needed if needed else 0.0
 
 
@@ -142,6 +159,9 @@ def standing_notes(evidence: Evidence, climbs: Sequence[Climb]) -> tuple[str, ..
         notes.append(say("notes.coarse", smallest=smallest))
     if any(climb.stratum.source == SMALL for climb in climbs):
         notes.append(say("notes.pooled"))
+    single = [climb.stratum.source for climb in climbs if len(np.unique(climb.clusters)) < 2]
+    if single:
+        notes.append(say("notes.one_cluster", sources=", ".join(single)))
     return tuple(notes)
 
 
@@ -218,7 +238,8 @@ def verdict_row(  # noqa: PLR0913 - a row has as many parts as it has
     """Make a row of `verdicts`, with its reason in words."""
     needed = None
     said = [*judged.notes, *notes]
-    if judged.verdict == Verdict.INCONCLUSIVE and estimate is not NOTHING:
+    open_by_chance = not judged.notes  # what other reasons leave open, more items do not settle
+    if judged.verdict == Verdict.INCONCLUSIVE and estimate is not NOTHING and open_by_chance:
         needed, sentence = settle_note(estimate, bounds, evidence.claims)
         said.insert(0, sentence)
     if provisional and judged.verdict != Verdict.MISSING:

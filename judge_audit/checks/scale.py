@@ -42,6 +42,16 @@ def _scores(evidence: Evidence, dimension: str) -> dict[str, NDArray[np.float64]
     return found
 
 
+def _lost(evidence: Evidence, dimension: str) -> int:
+    """Count the untouched items whose first score is missing."""
+    first = [
+        row for row in evidence.originals if row["repeat"] == 0 and row["dimension"] in (dimension, POOLED)
+    ]
+    return len(
+        {row["item_id"] for row in first} - {row["item_id"] for row in first if row["state"] == State.OK}
+    )
+
+
 def _dimension(evidence: Evidence, dimension: str) -> Findings:
     scores = _scores(evidence, dimension)
     pooled = scores[POOLED]
@@ -92,7 +102,9 @@ def _capability(evidence: Evidence, dimension: str, pooled: NDArray[np.float64])
     """Ask whether the scores differ at all: without that a judge cannot even put images in order."""
     count, top = distinct(pooled) if len(pooled) else (0, 1.0)
     parts = {"value": float(count), "n": len(pooled), "limit_low": float(MIN_DISTINCT)}
-    if count == 1 and len(pooled) >= MIN_DISTINCT:
+    share = _lost(evidence, dimension) / max(1, len(pooled) + _lost(evidence, dimension))
+    enough = len(pooled) >= evidence.limits["scale.min_scores"]
+    if count == 1 and enough and share <= evidence.limits["ladder.missing_share"]:
         return _verdict(
             evidence, "capability", dimension, Verdict.FAIL, "constant", say("scale.constant"), **parts
         )
@@ -134,6 +146,13 @@ def _pile_verdict(
     low, high = wilson(found.hits, found.n)
     parts |= {"value": found.share, "ci_low": low, "ci_high": high}
     share = percent(found.share)
+    lost = _lost(evidence, dimension)
+    gone = lost / (found.n + lost)
+    if gone > evidence.limits["ladder.missing_share"]:
+        least, most = (wilson(hits, found.n + lost) for hits in (found.hits, found.hits + lost))
+        if not (most[1] < limit or least[0] >= limit):
+            reason = say("notes.refusals", share=percent(gone))
+            return _verdict(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
     if low >= limit:
         if evidence.is_control:
             # A control's hidden qualities are known to spread over the scale: they are its labels.

@@ -181,7 +181,7 @@ def combined_mean(parts: Sequence[Lifts], weights: Sequence[Floats] | None = Non
     if moved < FEW_MOVED:
         total = sum(weight for _, _, weight in pieces)
         held = sum(piece.n_clusters for piece, _, _ in pieces)
-        variance += 0.5 / (held + 2) ** 2 * (n / total) ** 2
+        variance += 0.5 / ((held + 1) * (held + 2)) * (n / total) ** 2
     return Estimate(
         float(value),
         float(variance),
