@@ -86,6 +86,8 @@ def audit(
 
     Args:
         judge: A callable `score(images, prompts)`, a built-in name, `module:attribute`, a card's path or a judge.
+            What a callable holds (attributes, closure, weights) makes it the judge it is; where that changes
+            without changing its answers, an attribute `identity` (a text) stands for it.
         items: Path of the items file.
         axes: Names of axes; all that ship by default.
         lake: Folder of the results; a temporary one by default.

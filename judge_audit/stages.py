@@ -20,6 +20,7 @@ from judge_audit.axes import fingerprint
 from judge_audit.calling import score_block, score_control
 from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
+from judge_audit.errors import UsageError
 from judge_audit.items import read_items
 from judge_audit.judges.protocol import Stimulus
 from judge_audit.lake.connect import connect
@@ -245,6 +246,11 @@ def score(
     Returns:
         How many answers were bought from the judge.
     """
+    if current.judge.card.judge_id != prepared.judge_id:
+        raise UsageError(
+            f"the judge “{current.judge.card.name}” came out as another one when it was loaded again, so it holds "
+            "something that differs each time. Give it an attribute `identity`: a text that changes when it does."
+        )
     work = _work(current, prepared, block)
     bought = 0
     for judge in (current.judge, current.ruler):

@@ -60,6 +60,8 @@ class Definition:
         partition: judge, audit or plan: the folder level under the table's own.
         columns: The columns in order.
         links: Column to the table it points into.
+        witness: Columns that with the key make a commit the same commit: an answer after a failure, or to
+            other pixels, is a new one although its key is the same.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Definition:
     partition: str
     columns: tuple[Column, ...]
     links: Mapping[str, str] = field(default_factory=dict)
+    witness: tuple[str, ...] = ()
 
     @property
     def partition_column(self) -> str:
@@ -117,14 +120,15 @@ def _parse_table(
             f"tables.yaml: table “{name}” is partitioned by none of {', '.join(PARTITIONS)}."
         )
     links = entry.get("links", {})
-    needed = [*entry["key"], f"{entry['partition']}_id", *links]
+    witness = tuple(entry.get("witness", ()))
+    needed = [*entry["key"], f"{entry['partition']}_id", *links, *witness]
     absent = sorted({column for column in needed if column not in entry["columns"]})
     if absent:
         raise MachineryError(f"tables.yaml: table “{name}” needs the columns {absent} for its key or folder.")
     if not set(links.values()) <= tables:
         raise MachineryError(f"tables.yaml: table “{name}” links to a table that does not exist.")
     columns = tuple(known[column] for column in entry["columns"])
-    return Definition(name, entry["grain"], tuple(entry["key"]), entry["partition"], columns, links)
+    return Definition(name, entry["grain"], tuple(entry["key"]), entry["partition"], columns, links, witness)
 
 
 @cache

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Build = Callable[..., Judge]
 
-NOT_KINDS = frozenset({"cards", "protocol", "controls", "ruler"})
+NOT_KINDS = frozenset({"cards", "identity", "protocol", "controls", "ruler"})
 
 
 def builtin_kinds() -> dict[str, ModuleType]:

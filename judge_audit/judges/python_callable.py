@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import math
 import sys
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
 from judge_audit.errors import UsageError
 from judge_audit.judges.cards import Card
+from judge_audit.judges.identity import code_digest
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
 from judge_audit.vocabulary import OVERALL, State
 
@@ -115,23 +113,3 @@ def load_target(target: str, project: Path | None) -> Any:  # noqa: ANN401 - wha
         if added:
             sys.path.remove(folder)
     return loaded
-
-
-def code_digest(function: Any, name: str) -> str:  # noqa: ANN401 - anything callable
-    """Digest the source of the module a callable comes from (else its bytecode): a change is a new judge."""
-    module = inspect.getmodule(function)
-    try:
-        if module is not None and module.__name__ != "__main__":
-            return text_digest("source", name, inspect.getsource(module))
-        return text_digest("source", name, inspect.getsource(function))
-    except (OSError, TypeError):
-        code = getattr(function, "__code__", None)
-        return text_digest("code", name, *_code_words(code) if code else (type(function).__qualname__,))
-
-
-def _code_words(code: CodeType) -> list[str]:
-    """Give what bytecode alone leaves out as well: constants (functions within by their own code) and names."""
-    words = [code.co_code.hex(), *code.co_names]
-    for constant in code.co_consts:
-        words += _code_words(constant) if isinstance(constant, CodeType) else [repr(constant)]
-    return words

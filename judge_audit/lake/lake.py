@@ -82,11 +82,14 @@ class Lake:
         return self.storage.url
 
     def commit_id_of(self, contents: Mapping[str, pa.Table]) -> str:
-        """Name the commit that these rows would be: by table names and keys, not by values or order."""
+        """Name the commit that these rows would be: by table names, keys and witnesses, not by values or order."""
         parts = [
             text
             for name in sorted(contents)
-            for text in (name, row_digest(contents[name].select(definition(name).key)))
+            for text in (
+                name,
+                row_digest(contents[name].select([*definition(name).key, *definition(name).witness])),
+            )
         ]
         return text_digest("commit", *parts)
 

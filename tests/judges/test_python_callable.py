@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import functools
 import math
+import threading
 
 import numpy as np
 import pytest
 
 from judge_audit.errors import UsageError
 from judge_audit.judges import load_judge
+from judge_audit.judges.identity import code_digest
 from judge_audit.judges.protocol import Stimulus
-from judge_audit.judges.python_callable import code_digest
 from judge_audit.vocabulary import State
 
 PICTURE = Stimulus(np.zeros((4, 4, 3), np.uint8), "a cat")
@@ -81,3 +83,66 @@ def test_a_target_that_is_not_there_is_refused_in_plain_words(spec):
 def test_a_number_is_not_a_judge():
     with pytest.raises(UsageError, match="callable"):
         load_judge(3)
+
+
+class Weighted:
+    def __init__(self, weights, inner=None):
+        self.weights, self.inner = weights, inner
+
+    def __call__(self, images, prompts):
+        return [float(self.weights[0])] * len(images)
+
+
+def _ids(*judges):
+    return [load_judge(judge).card.judge_id for judge in judges]
+
+
+def test_objects_of_one_class_that_hold_other_weights_are_other_judges():
+    one, same, other = _ids(Weighted(np.array([1.0])), Weighted(np.array([1.0])), Weighted(np.array([2.0])))
+    assert one == same
+    assert one != other
+
+
+def test_weights_held_deep_inside_count_too():
+    one, same, other = _ids(*(Weighted([1.0], {"layers": [Weighted([depth])]}) for depth in (1.0, 1.0, 2.0)))
+    assert one == same
+    assert one != other
+
+
+def test_closures_defaults_and_partials_that_differ_in_what_they_hold_are_other_judges():
+    def made(value):
+        def score(images, prompts):
+            return [value] * len(images)
+
+        return score
+
+    def asked(images, prompts, *, gain):
+        return [gain] * len(images)
+
+    assert len(set(_ids(made(1.0), made(2.0)))) == 2
+    assert len(set(_ids(functools.partial(asked, gain=1.0), functools.partial(asked, gain=2.0)))) == 2
+    assert len(set(_ids(made(1.0), made(1.0)))) == 1
+
+
+def test_a_bound_method_is_known_by_the_object_it_is_bound_to():
+    assert len(set(_ids(Weighted([1.0]).__call__, Weighted([2.0]).__call__))) == 2
+
+
+def test_a_judge_that_holds_something_unreadable_is_refused_and_told_what_to_do():
+    with pytest.raises(UsageError, match=r"inner \(lock\).*identity"):
+        load_judge(Weighted([1.0], threading.Lock()))
+
+
+def test_a_declared_identity_stands_for_all_that_a_judge_holds():
+    locked = [Weighted([1.0], threading.Lock()) for _ in range(3)]
+    for judge, version in zip(locked, ("a", "a", "b"), strict=True):
+        judge.identity = version
+    one, same, other = _ids(*locked)
+    assert one == same
+    assert one != other
+
+
+def test_a_judge_that_holds_itself_is_read_to_the_end():
+    judge = Weighted([1.0])
+    judge.inner = judge
+    assert _ids(judge)

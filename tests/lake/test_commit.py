@@ -63,6 +63,23 @@ def test_the_same_keys_are_the_same_commit_and_the_first_wins(lake):
     assert len(list(Path(lake.url).rglob("*.parquet"))) == 1
 
 
+def test_an_answer_after_a_failure_with_the_same_keys_is_kept(lake):
+    lake.commit({"calls": call_rows("j", ["a"], state="failed"), "scores": score_rows("j", {"a": None})})
+    lake.commit({"calls": call_rows("j", ["a"]), "scores": score_rows("j", {"a": 7.0})})
+    assert lake.read("calls").column("state").to_pylist() == ["ok"]
+    assert lake.read("scores").column("value").to_pylist() == [7.0]
+
+
+def test_the_same_probes_shown_with_other_pixels_are_kept_and_the_newest_drawing_counts(lake):
+    lake.commit({"calls": call_rows("j", ["a", "b"], pixels="old"), "scores": score_rows("j", {"a": 1.0})})
+    later = NOON + timedelta(days=1)
+    told = lake.commit(
+        {"calls": call_rows("j", ["a", "b"], pixels="new", at=later), "scores": score_rows("j", {"a": 2.0})}
+    )
+    assert told.new
+    assert lake.read("scores").column("value").to_pylist() == [2.0]
+
+
 def test_a_writer_that_loses_the_race_leaves_nothing_behind(lake, monkeypatch):
     lake.commit({"scores": score_rows("j", {"a": 1.0})})
     late = Lake.open(lake.url)
@@ -86,7 +103,7 @@ def test_a_writer_killed_at_any_flush_leaves_all_of_its_commit_or_nothing(tmp_pa
         lake = Lake.open(place)
         whole = step > FLUSHES_BEFORE_THE_RECORD_COUNTS
         assert lake.read("calls").num_rows == lake.read("scores").num_rows == (20 if whole else 0)
-        calls = call_rows("j", [f"p{n}" for n in range(20)])
+        calls = call_rows("j", [f"p{n}" for n in range(20)], pixels=None)
         scores = score_rows("j", {f"p{n}": n for n in range(20)}, dimension="d")
         again = lake.commit({"calls": calls, "scores": scores})
         assert again.new is not whole
