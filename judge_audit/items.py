@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.digests import text_digest
-from judge_audit.errors import Fault, InputError, UsageError
+from judge_audit.errors import Fault, InputError
 from judge_audit.images import ImageError, ImageLimits, load_image
+from judge_audit.rows import read_rows
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import POOLED
 
@@ -62,19 +61,19 @@ def read_items(
         UsageError: If the file itself cannot be read.
     """
     path = Path(path)
-    rows, columns = read_rows(path)
-    absent = [name for name in REQUIRED if name not in columns]
+    told = read_rows(path)
+    absent = [name for name in REQUIRED if name not in told.columns]
     if absent:
         raise InputError(
             [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
             f"An items file has the columns {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}.",
         )
-    strangers = sorted(set(columns) - {*REQUIRED, *OPTIONAL})
+    strangers = sorted(set(told.columns) - {*REQUIRED, *OPTIONAL})
     warnings = [f"Columns of {path.name} that are not used: {', '.join(strangers)}."] if strangers else []
-    faults = _row_faults(path, rows, needs_prompt=needs_prompt)
+    faults = [*told.faults, *_row_faults(path, told.rows, needs_prompt=needs_prompt)]
     bad = {fault.row for fault in faults}
     good: list[dict[str, Any]] = []
-    sound = [(number, row) for number, row in enumerate(rows, 1) if number not in bad]
+    sound = [(number, row) for number, row in told.rows if number not in bad]
     for done, (number, row, outcome) in enumerate(_load_all(path, sound, limits or ImageLimits()), 1):
         if isinstance(outcome, str):
             faults.append(Fault(path.name, number, "image", f"{row['image']}: {outcome}", row["item_id"]))
@@ -91,97 +90,13 @@ def read_items(
     return ItemsRead(table, tuple(sorted(faults)), tuple(warnings))
 
 
-def read_rows(path: Path) -> tuple[list[dict[str, str]], list[str]]:
-    """Read the rows of a CSV, JSON Lines or Parquet file as texts; absent values are "".
-
-    Returns:
-        The rows and the names of the columns.
-
-    Raises:
-        UsageError: If the file is missing, of another kind, or broken; says where.
-    """
-    if not path.is_file():
-        raise UsageError(f"{path}: there is no such file. Give the path of a .csv, .jsonl or .parquet file.")
-    kinds: dict[str, Callable[[Path], tuple[list[dict[str, str]], list[str]]]] = {
-        ".csv": _read_csv,
-        ".jsonl": _read_json_lines,
-        ".ndjson": _read_json_lines,
-        ".parquet": _read_parquet,
-    }
-    if path.suffix.lower() not in kinds:
-        raise UsageError(f"{path.name}: the name must end in .csv, .jsonl, .ndjson or .parquet.")
-    try:
-        return kinds[path.suffix.lower()](path)
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{path.name}: it is not UTF-8 text ({error.reason} at byte {error.start})."
-        ) from error
-
-
-def _read_csv(path: Path) -> tuple[list[dict[str, str]], list[str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
-        try:
-            columns = [name or "" for name in reader.fieldnames or []]
-            rows = list(reader)
-        except csv.Error as error:
-            raise UsageError(f"{path.name}, line {reader.line_num}: not valid CSV: {error}.") from error
-    twice = sorted({name for name in columns if columns.count(name) > 1})
-    if twice:
-        raise InputError([Fault(path.name, 0, name, "this column stands twice.") for name in twice])
-    faults = [
-        Fault(path.name, number, "", "it has more or fewer fields than the header; check quotes and commas.")
-        for number, row in enumerate(rows, 1)
-        if None in row or None in row.values()
-    ]
-    if faults:
-        raise InputError(faults)
-    return rows, columns
-
-
-def _read_json_lines(path: Path) -> tuple[list[dict[str, str]], list[str]]:
-    rows: list[dict[str, str]] = []
-    columns: dict[str, None] = {}
-    faults = []
-    lines = path.read_text(encoding="utf-8-sig").split("\n")
-    for number, line in enumerate((text for text in lines if text.strip()), 1):
-        try:
-            content = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            faults.append(Fault(path.name, number, "", f"it is not valid JSON: {error}."))
-            continue
-        if not isinstance(content, dict):
-            faults.append(Fault(path.name, number, "", "a line must be a JSON object."))
-            continue
-        rows.append({key: _text(value) for key, value in content.items()})
-        columns.update(dict.fromkeys(content))
-    if faults:
-        raise InputError(faults)
-    return [{name: row.get(name, "") for name in columns} for row in rows], list(columns)
-
-
-def _read_parquet(path: Path) -> tuple[list[dict[str, str]], list[str]]:
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    try:
-        with pq.ParquetFile(path) as file:
-            table = file.read()
-    except (pa.ArrowException, OSError) as error:
-        raise UsageError(f"{path.name}: it is not a readable Parquet file: {error}.") from error
-    rows = [{key: _text(value) for key, value in row.items()} for row in table.to_pylist()]
-    return rows, list(table.column_names)
-
-
-def _text(value: object) -> str:
-    return "" if value is None else value if isinstance(value, str) else str(value)
-
-
-def _row_faults(path: Path, rows: Sequence[Mapping[str, str]], *, needs_prompt: bool) -> list[Fault]:
+def _row_faults(
+    path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], *, needs_prompt: bool
+) -> list[Fault]:
     """Find what is wrong with rows before any picture is opened."""
     faults: list[Fault] = []
     first: dict[str, int] = {}
-    for number, row in enumerate(rows, 1):
+    for number, row in rows:
         item_id = row["item_id"]
         empty = ["item_id", "source", "image", *(["prompt"] if needs_prompt else [])]
         faults += [

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from judge_audit.axes import builtin_axes
 from judge_audit.errors import Fault, InputError
-from judge_audit.items import read_rows
+from judge_audit.rows import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,8 +61,8 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
         UsageError: If the file itself cannot be read.
     """
     path = Path(path)
-    rows, columns = read_rows(path)
-    absent = [name for name in REQUIRED if name not in columns]
+    told = read_rows(path)
+    absent = [name for name in REQUIRED if name not in told.columns]
     if absent:
         raise InputError(
             [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
@@ -70,10 +70,10 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
         )
     known = set(items["item_id"].to_pylist())
     others = set(builtin_axes()) - set(axes)
-    faults: list[Fault] = []
+    faults = list(told.faults)
     found = []
     first_row: dict[tuple[str, ...], int] = {}
-    for number, row in enumerate(rows, 1):
+    for number, row in told.rows:
         if row["axis"] in others:
             continue
         reading, wrong = _one(row, axes, known)

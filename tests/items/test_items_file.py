@@ -114,3 +114,27 @@ def test_a_file_of_the_wrong_shape_is_refused_in_words(folder, columns, rows, wo
 def test_a_missing_file_and_another_kind_of_file_are_told_apart(folder, name, words):
     with pytest.raises(UsageError, match=words):
         read_items(folder / name)
+
+
+def test_rows_that_cannot_be_taken_apart_are_left_out_and_listed_when_bad_ones_may_be(folder):
+    rows = [
+        ["1", "x", "p", "a.png"],
+        ["2", "x", "p"],
+        ["3", "x", "p", "b.png", "more"],
+        ["4", "x", "p", "b.png"],
+    ]
+    told = read_items(written(folder, rows), skip_bad=True)
+    assert told.items["item_id"].to_pylist() == ["1", "4"]
+    assert [fault.row for fault in told.refusals] == [2, 3]
+    lines = [json.dumps(dict(zip(COLUMNS, rows[0], strict=True))), "{broken", "[1]"]
+    (folder / "items.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    told = read_items(folder / "items.jsonl", skip_bad=True)
+    assert told.items["item_id"].to_pylist() == ["1"]
+    assert [fault.row for fault in told.refusals] == [2, 3]
+
+
+def test_faults_of_taking_apart_and_of_content_are_told_together(folder):
+    path = written(folder, [["1", "x", "p"], ["2", "", "p", "a.png"], ["3", "x", "p", "none.png"]])
+    with pytest.raises(InputError) as caught:
+        read_items(path)
+    assert [fault.row for fault in sorted(caught.value.faults)] == [1, 2, 3]
