@@ -50,7 +50,7 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
     Args:
         configuration: What to do.
         progress: Where progress is shown.
-        dry_run: Plan and say what would be asked, and ask nothing.
+        dry_run: Plan and say what would be asked; a judge never timed before is shown three pictures.
 
     Raises:
         AuditError: With a plain message, when the audit cannot be made.
@@ -59,8 +59,11 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
         return _dry(configuration, progress)
     # Faulty input is told before a server is started for it.
     current = session(configuration)
-    progress.stage("starting")
     _ = current.judge, current.axes
+    progress.stage("reading pictures")
+    current.items(progress.at)
+    _ = current.readings
+    progress.stage("starting")
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):
         from judge_audit_flows.pipeline import audit_flow  # noqa: PLC0415 - Prefect reads its settings once
@@ -119,11 +122,12 @@ def closing_lines(
 
 
 def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
-    """Plan without asking anything; what was planned stays in the lake and costs nothing later."""
+    """Plan and time the judge; what was planned and answered stays in the lake and costs nothing later."""
     current = session(configuration)
     progress.stage("reading pictures")
     prepared = stages.prepare(current, on_image=progress.at)
-    seconds = stages.pace(current, prepared)
+    seconds, tried = stages.pace(current, prepared)
+    tried_words = f"; {tried} untouched pictures were tried, their answers are kept" if tried else ""
     ladders = sum(len(axis.strengths) for axis in current.axes.values())
     minutes = prepared.new_calls * seconds / 60
     document = {
@@ -134,6 +138,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
         "new_calls": prepared.new_calls,
         "reused_calls": prepared.reused_calls,
         "seconds_per_call": seconds,
+        "tried_calls": tried,
         "expected_minutes": minutes,
         "warnings": list(prepared.warnings),
     }
@@ -143,7 +148,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
             f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
             f"{prepared.reused_calls:,} answers are in the lake already."
         ),
-        f"About {minutes:.1f} minutes at {1000 * seconds:.0f} ms a call, one at a time (three pictures were tried).",
+        f"About {minutes:.1f} minutes at {1000 * seconds:.1f} ms a call, one at a time{tried_words}.",
         *(f"Note: {warning}" for warning in prepared.warnings),
     ]
     return AuditResult("", "", "", 0, prepared.reused_calls, lines, document)

@@ -23,7 +23,7 @@ def audit_flow(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, sta
         The plan, how many answers were bought, and the outcome.
     """
     progress = current_progress()
-    progress.stage("reading pictures")
+    progress.stage("planning")
     prepared = prepare(configuration)
     progress.stage("asking the judge", prepared.new_calls + prepared.reused_calls)
     far = configuration["runner"] != "threads"

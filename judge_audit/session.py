@@ -16,15 +16,17 @@ import pyarrow.compute as pc
 
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.images import load_image
+from judge_audit.items import ItemsRead, read_items
 from judge_audit.judges import load_judge
 from judge_audit.judges.controls import builtin_controls
 from judge_audit.judges.ruler import Ruler
 from judge_audit.lake import Lake
 from judge_audit.parts import select_axes
+from judge_audit.people.readings import read_readings
 from judge_audit.vocabulary import POOLED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -47,6 +49,7 @@ class Session:
 
     configuration: Configuration
     given_judge: Judge | None = None
+    _items: ItemsRead | None = None
     _plans: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
     _turns: dict[str, threading.BoundedSemaphore] = field(default_factory=dict)
 
@@ -78,6 +81,34 @@ class Session:
     def controls(self, zones_id: str) -> tuple[PlantedJudge, ...]:
         """The planted-fault judges, answering to the given zones."""
         return builtin_controls(zones_id, self.configuration.seed)
+
+    def items(self, on_image: Callable[[int, int], None] | None = None) -> ItemsRead:
+        """Read the items file and every picture it names, once per process.
+
+        Args:
+            on_image: Told (decoded, all).
+
+        Raises:
+            UsageError: If it cannot be used; names every fault.
+        """
+        if self._items is None:
+            self._items = read_items(
+                self.configuration.items,
+                needs_prompt=self.judge.card.needs_prompt,
+                skip_bad=self.configuration.skip_bad,
+                on_progress=on_image,
+            )
+        return self._items
+
+    @cached_property
+    def readings(self) -> pa.Table | None:
+        """People's readings of the ladders, None where none were given.
+
+        Raises:
+            UsageError: If they cannot be used; names every fault.
+        """
+        path = self.configuration.readings
+        return read_readings(path, self.axes, self.items().items) if path else None
 
     def plan_table(self, name: str, plan_id: str) -> pa.Table:
         """Read a table of the plan once per process."""

@@ -6,7 +6,6 @@ The flows and the in-process audit for notebooks call these same functions.
 from __future__ import annotations
 
 import secrets
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,12 +20,9 @@ from judge_audit.calling import score_block, score_control
 from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.errors import UsageError
-from judge_audit.items import read_items
-from judge_audit.judges.protocol import Stimulus
 from judge_audit.lake.connect import connect
 from judge_audit.limits import read_limits
 from judge_audit.parts import find_checks, part_digests
-from judge_audit.people.readings import read_readings
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.probes import Block, blocks, make_plan
@@ -36,12 +32,13 @@ from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import responses
 from judge_audit.standings import POSITION_ROW, builtin_uses, stand
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import State
+from judge_audit.vocabulary import ORIGINAL, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from judge_audit.judges.cards import Card
+    from judge_audit.judges.protocol import Judge
     from judge_audit.session import Session
 
 
@@ -104,12 +101,7 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     configuration, lake = current.configuration, current.lake
     started = datetime.now(UTC)
     card = current.judge.card
-    read = read_items(
-        configuration.items,
-        needs_prompt=card.needs_prompt,
-        skip_bad=configuration.skip_bad,
-        on_progress=on_image,
-    )
+    read = current.items(on_image)
     plan = make_plan(
         read.items,
         read.refusals,
@@ -158,17 +150,27 @@ def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     return new, items
 
 
-def pace(current: Session, prepared: Prepared) -> float:
-    """Time the judge on three pictures.
+TRIED = 3
+"""Pictures by which a judge is timed that has never answered before."""
+
+
+def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
+    """Say how long the judge takes, from its answers in the lake, else from three untouched pictures.
 
     Returns:
-        Seconds per picture.
+        Seconds per picture, and how many pictures were shown to find out; their answers are kept.
     """
-    items = current.plan_table("items", prepared.plan_id).slice(0, 3).to_pylist()
-    stimuli = [Stimulus(current.pixels(item["uri"]), item["prompt"]) for item in items]
-    started = time.perf_counter()
-    current.judge.score(stimuli)
-    return (time.perf_counter() - started) / len(stimuli)
+    card = current.judge.card
+    if not current.lake.answered(card.judge_id).num_rows:
+        shown = [
+            (item, [probe for probe in probes if probe["axis"] == ORIGINAL and probe["repeat"] == 0])
+            for item, probes in _work(current, prepared, None)[:TRIED]
+        ]
+        bought = _buy(current, current.judge, shown)
+    else:
+        bought = 0
+    held = current.lake.read("calls", judge_id=card.judge_id, state=State.OK.value)["latency_ms"]
+    return float(pc.approximate_median(held).as_py() or 0.0) / 1000, bought
 
 
 def _left_out(refusals: Sequence[object]) -> tuple[str, ...]:
@@ -185,7 +187,7 @@ def _settle_zones(
 ) -> tuple[str, tuple[str, ...]]:
     """Settle what people see of each ladder, from readings or else from visual-difference models."""
     configuration, lake = current.configuration, current.lake
-    readings = read_readings(configuration.readings, current.axes, items) if configuration.readings else None
+    readings = current.readings
     read = row_digest(readings) if readings is not None else "models"
     zones_id = text_digest("zones", ZONES_VERSION, plan_id, read, fingerprint(), str(configuration.seed))
     if readings is None and lake.read("zones", plan_id=plan_id, zones_id=zones_id).num_rows:
@@ -252,31 +254,34 @@ def score(
             "something that differs each time. Give it an attribute `identity`: a text that changes when it does."
         )
     work = _work(current, prepared, block)
+    bought = _buy(current, current.judge, work, on_probes)
+    _buy(current, current.ruler, work)
+    return bought
+
+
+def _buy(
+    current: Session,
+    judge: Judge,
+    work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+    on_probes: Callable[[int], None] | None = None,
+) -> int:
+    """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
+    card = judge.card
+    answered = {
+        (row["probe_id"], row["repeat"]): row for row in current.lake.answered(card.judge_id).to_pylist()
+    }
     bought = 0
-    for judge in (current.judge, current.ruler):
-        card = judge.card
-        answered = {
-            (row["probe_id"], row["repeat"]): row for row in current.lake.answered(card.judge_id).to_pylist()
-        }
-        with current.turn(card):
-            for batch in score_block(
-                judge,
-                work,
-                axes=current.axes,
-                load=lambda item: current.pixels(item["uri"]),
-                answered=answered,
-            ):
-                if batch.calls:
-                    current.lake.commit(
-                        {
-                            "calls": from_rows("calls", batch.calls),
-                            "scores": from_rows("scores", batch.scores),
-                        }
-                    )
-                if judge is current.judge:
-                    bought += sum(call["state"] != "inert" for call in batch.calls)
-                    if on_probes:
-                        on_probes(batch.probes)
+    with current.turn(card):
+        for batch in score_block(
+            judge, work, axes=current.axes, load=lambda item: current.pixels(item["uri"]), answered=answered
+        ):
+            if batch.calls:
+                current.lake.commit(
+                    {"calls": from_rows("calls", batch.calls), "scores": from_rows("scores", batch.scores)}
+                )
+            bought += sum(call["state"] != State.INERT for call in batch.calls)
+            if on_probes:
+                on_probes(batch.probes)
     return bought
 
 

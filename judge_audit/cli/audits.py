@@ -22,7 +22,11 @@ REPORT = typer.Option(None, "--report", help="Folder of the report.")
 LAKE = typer.Option(None, "--lake", help="Folder of the results.")
 RUNNER = typer.Option(None, "--runner", help="How tasks run: threads or processes.")
 WORKERS = typer.Option(None, "--workers", help="Tasks at a time; 0 for one per core.")
-DRY_RUN = typer.Option(False, "--dry-run", help="Say what would be asked of the judge, and ask nothing.")
+DRY_RUN = typer.Option(
+    False,
+    "--dry-run",
+    help="Say what would be asked and how long it takes; a judge never timed is shown three pictures.",
+)
 AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import venv
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +26,13 @@ COMMAND = [str(Path(sys.executable).with_name("judge-audit"))]
 RESULTS = ("curves", "measures", "verdicts", "standings")
 JUDGE = """
 import pathlib, time
+from judge_audit.digests import pixel_digest
 LOG = pathlib.Path(__file__).with_name("asked.log")
 def score(images, prompts):
     time.sleep(0.12 * len(images))
     with LOG.open("a") as file:
         for image in images:
-            file.write(f"{hash(image.tobytes())}\\n")
+            file.write(f"{pixel_digest(image)}\\n")
     return [float(image[..., 1].mean() + image.std()) for image in images]
 """
 
@@ -85,43 +87,93 @@ def test_threads_and_processes_find_the_same_and_a_second_run_buys_nothing(folde
         subprocess.run(f'"{COMMAND[0]}" {line}', shell=True, check=True, cwd=folder, capture_output=True)
 
 
-def test_a_dry_run_asks_nothing_and_bad_input_ends_with_two(folder):
-    done = run(folder, arguments("lake", "slow_judge:score", "--dry-run"))
-    assert "minutes" in done.stdout
-    assert Lake.open(folder / "lake").read("calls").num_rows == 0
+def test_a_dry_run_shows_three_pictures_once_and_bad_input_ends_with_two(folder):
+    for expected in (3, 0):
+        done = run(folder, arguments("lake", "slow_judge:score", "--dry-run", "--json"))
+        told = json.loads(done.stdout)
+        assert told["tried_calls"] == expected
+        assert told["seconds_per_call"] == pytest.approx(0.12, rel=0.2)
+    assert len(asked(folder)) == Lake.open(folder / "lake").read("calls", is_control=False).num_rows == 3
     (folder / "items.csv").write_text("item_id,source,prompt,image\n1,x,p,0.png\n1,x,p,none.png\n")
     done = run(folder, arguments("other"), expected=2)
     assert "row 2, column item_id" in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (folder / "other" / "prefect").exists(), "a server was started for input that cannot be used"
 
 
-def test_a_run_killed_anywhere_goes_on_and_ends_with_the_same_rows(folder):
-    run(folder, arguments("whole", "slow_judge:score"))
+def asked(folder):
+    """The pictures that the logging judge was shown, each as often as it was."""
     log = folder / "asked.log"
-    whole = len(log.read_text().splitlines())
-    log.unlink()
-    for moment in (8, 9, 10):
-        words = [*COMMAND, *arguments("killed", "slow_judge:score")]
-        environment = {**os.environ, "PYTHONHASHSEED": "0"}
-        with subprocess.Popen(
-            words,
-            cwd=folder,
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        ) as process:
-            time.sleep(moment)
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def answers(folder, lake):
+    """The pictures whose answers of the logging judge are in the lake, by how many answers there are."""
+    calls = Lake.open(folder / lake).read("calls", is_control=False).to_pylist()
+    return Counter(call["pixel_digest"] for call in calls if call["state"] == "ok")
+
+
+def servers_of(folder):
+    """Processes of embedded servers whose home lies in the folder."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                if str(folder).encode() in (process / "environ").read_bytes():
+                    found.append((process / "cmdline").read_bytes())
+            except OSError:
+                continue
+    return [line for line in found if b"server_process" in line]
+
+
+def killed_when(folder, reached):
+    """Start the audit, kill it and all its children when something is reached."""
+    words = [*COMMAND, *arguments("killed", "slow_judge:score")]
+    nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(words, cwd=folder, start_new_session=True, **nowhere) as process:
+        deadline = time.monotonic() + 120
+        while not reached():
             assert process.poll() is None, "the run was over before it was killed: make the judge slower"
-            os.killpg(process.pid, signal.SIGKILL)
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_run_killed_anywhere_goes_on_buys_nothing_twice_and_ends_with_the_same_rows(folder):
+    run(folder, arguments("whole", "slow_judge:score"))
+    (folder / "asked.log").unlink()
+    started = time.monotonic()
+    moments = [
+        lambda: time.monotonic() > started + 2,
+        lambda: bool(asked(folder)),
+        lambda: sum(answers(folder, "killed").values()) > 64,
+        lambda: sum(answers(folder, "killed").values()) > 200,
+    ]
+    for reached in moments:
+        held, before = answers(folder, "killed"), len(asked(folder))
+        killed_when(folder, reached)
+        _bought_only_what_was_missing(folder, held, before)
     data = folder / "killed" / "data" / "scores"
     for name, content in (("part-zero.parquet", b""), ("part-cut.parquet", b"PAR1 half")):
         data.mkdir(parents=True, exist_ok=True)
         (data / name).write_bytes(content)
+    held, before = answers(folder, "killed"), len(asked(folder))
     run(folder, arguments("killed", "slow_judge:score"))
+    _bought_only_what_was_missing(folder, held, before)
+    assert answers(folder, "killed") == answers(folder, "whole")
     assert results(folder, "killed") == results(folder, "whole")
-    # At most one batch of 32 per worker and kill was answered and lost.
-    assert len(log.read_text().splitlines()) <= whole + 3 * 2 * 32
+    deadline = time.monotonic() + 20
+    while servers_of(folder) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not servers_of(folder), "a killed run left its server behind"
+
+
+def _bought_only_what_was_missing(folder, held, before):
+    """See that no picture was shown whose answers were all in the lake when the run began."""
+    planned = answers(folder, "whole")
+    shown = Counter(asked(folder)[before:])
+    twice = [picture for picture, times in shown.items() if times > planned[picture] - held[picture]]
+    assert not twice
 
 
 def test_a_wheel_runs_the_demo_in_an_empty_environment_beside_other_flows_and_tasks(tmp_path):
