@@ -2,106 +2,156 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from judge_audit.checks.evidence import Findings
-from judge_audit.measures.estimates import wilson
-from judge_audit.measures.purity import leakage, shift
+from judge_audit.measures.estimates import PASS_LEVEL, Estimate, wilson
+from judge_audit.measures.purity import leakage, mean_changes
+from judge_audit.surface import STATISTICS
 from judge_audit.vocabulary import IMAGES, ORIGINAL, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from judge_audit.axes.axis import Axis
 
+    Floats = NDArray[np.float64]
+
 NAME = "purity"
+CLIPPED = STATISTICS.index("clipped")
 
 
-def measure_purity(audit_id: str, rows: list[dict[str, Any]], axes: Mapping[str, Axis]) -> Findings:
+@dataclass(frozen=True, slots=True)
+class _Rung:
+    """One rung of one axis: the statistics of the items whose pixels it changed.
+
+    Attributes:
+        before: Their statistics untouched, shape (items, statistics).
+        after: At the rung.
+        clusters: Source and cluster of each item.
+        inert: How many further items it left as they were.
+    """
+
+    before: Floats
+    after: Floats
+    clusters: Sequence[tuple[str, str]]
+    inert: int
+
+
+def measure_purity(audit_id: str, rows: Sequence[Mapping[str, Any]], axes: Mapping[str, Axis]) -> Findings:
     """Measure what every rung of every axis moved.
 
     Args:
         audit_id: The run.
-        rows: The ruler's responses: item_id, axis, rung, dimension (the statistic), value, state.
+        rows: The ruler's responses: item_id, source, cluster, axis, rung, dimension (the statistic), value,
+            state.
         axes: The axes climbed.
 
     Returns:
-        Curves (`shift` per statistic and rung) and measures (`leakage` at the strongest rung per statistic,
-        `inert_share` per axis); subject `images`.
+        Curves (`shift` and `rung_leakage` per statistic and rung) and measures (per axis `leakage` per
+        statistic and `clipped_share` at the strongest rung that changed anything, and `inert_share`);
+        subject `images`.
     """
     untouched: dict[str, dict[str, float]] = {}
     touched: dict[tuple[str, int], dict[str, dict[str, float]]] = {}
-    inert: dict[str, list[bool]] = {axis: [] for axis in axes}
+    inert: dict[tuple[str, int], int] = {}
+    cluster_of: dict[str, tuple[str, str]] = {}
     for row in rows:
-        if row["axis"] in axes and row["repeat"] == 0:
-            if row["state"] == State.INERT:
-                inert[row["axis"]].append(True)
-                continue
-            if row["value"] is None:
-                continue
-            at = touched.setdefault((row["axis"], row["rung"]), {})
-            at.setdefault(row["dimension"], {})[row["item_id"]] = row["value"]
-            if row["dimension"] == "luma":
-                inert[row["axis"]].append(False)
-        elif row["axis"] == ORIGINAL and row["repeat"] == 0 and row["value"] is not None:
-            untouched.setdefault(row["dimension"], {})[row["item_id"]] = row["value"]
+        if row["repeat"]:
+            continue
+        cluster_of[row["item_id"]] = (row["source"], row["cluster"])
+        at = (row["axis"], row["rung"])
+        if row["state"] == State.INERT:
+            inert[at] = inert.get(at, 0) + 1
+        elif row["value"] is not None:
+            held = untouched if row["axis"] == ORIGINAL else touched.setdefault(at, {})
+            held.setdefault(row["item_id"], {})[row["dimension"]] = row["value"]
+    every = np.array([[found[name] for name in STATISTICS] for found in untouched.values()])
+    spread = every.std(axis=0, ddof=1) if len(every) > 1 else np.full(len(STATISTICS), np.nan)
     findings = Findings()
-    for name, axis in axes.items():
-        findings += _axis(audit_id, axis, touched, untouched)
-        share = float(np.mean(inert[name])) if inert[name] else None
-        low, high = wilson(sum(inert[name]), len(inert[name]))
-        key = _key(audit_id, "inert_share", axis=name)
-        row = {**key, "value": share, "ci_low": low, "ci_high": high, "n": len(inert[name])}
-        findings += Findings(measures=(row,))
+    for axis in axes.values():
+        rungs = {
+            rung: _rung(
+                touched.get((axis.name, rung), {}), untouched, cluster_of, inert.get((axis.name, rung), 0)
+            )
+            for rung in range(1, len(axis.strengths) + 1)
+        }
+        findings += _axis(audit_id, axis, rungs, np.where(spread > 0, spread, np.nan))
     return findings
 
 
-def _key(audit_id: str, measure: str, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
-    return {"audit_id": audit_id, "subject": IMAGES, "check": NAME, "measure": measure, **parts}
+def _rung(
+    found: Mapping[str, Mapping[str, float]],
+    untouched: Mapping[str, Mapping[str, float]],
+    cluster_of: Mapping[str, tuple[str, str]],
+    inert: int,
+) -> _Rung:
+    items = sorted(set(found) & set(untouched))
+    shape = (len(items), len(STATISTICS))
+    before, after = (
+        np.array([[held[item][name] for name in STATISTICS] for item in items]).reshape(shape)
+        for held in (untouched, found)
+    )
+    return _Rung(before, after, [cluster_of[item] for item in items], inert)
 
 
-def _axis(
-    audit_id: str,
-    axis: Axis,
-    touched: dict[tuple[str, int], dict[str, dict[str, float]]],
-    untouched: dict[str, dict[str, float]],
-) -> Findings:
-    """Curves of one axis, and its leakage at the strongest rung that was drawn."""
-    curves = []
-    last: dict[str, float] = {}
-    items_behind = 0
+def _axis(audit_id: str, axis: Axis, rungs: Mapping[int, _Rung], spread: Floats) -> Findings:
+    """Rows of one axis."""
+    curves: list[dict[str, Any]] = []
+    strongest: list[dict[str, Any]] = []
     for rung, strength in enumerate(axis.strengths, start=1):
-        found = touched.get((axis.name, rung))
-        if not found:
+        at = rungs[rung]
+        if not len(at.after):
             continue
-        last = {}
-        for statistic, originals in sorted(untouched.items()):
-            values = found.get(statistic, {})
-            items = sorted(set(values) & set(originals))
-            spread = float(np.std(list(originals.values()), ddof=1)) if len(originals) > 1 else 0.0
-            moved = shift(
-                np.array([values[item] for item in items]),
-                np.array([originals[item] for item in items]),
-                spread,
-            )
-            if np.isfinite(moved.value):
-                last[statistic] = moved.value
-                items_behind = moved.n
-                row = {
-                    **_key(audit_id, "shift", axis=axis.name, kind=statistic),
-                    "rung": rung,
-                    "strength": strength,
-                }
-                row |= {"value": moved.value, "n": moved.n}
-                if np.isfinite(moved.half):
-                    row |= {"ci_low": moved.value - moved.half, "ci_high": moved.value + moved.half}
-                curves.append(row)
-    measures = []
-    if axis.statistic is not None and axis.statistic in last:
-        for statistic, share in leakage(last, axis.statistic).items():
-            if np.isfinite(share):
-                key = _key(audit_id, "leakage", axis=axis.name, kind=statistic)
-                measures.append({**key, "value": share, "n": items_behind})
-    return Findings(curves=tuple(curves), measures=tuple(measures))
+        changes = (at.after - at.before) / spread
+        place = {"rung": rung, "strength": strength}
+        known = np.isfinite(spread)
+        shifts = mean_changes(changes[:, known], at.clusters)
+        names = [name for name, told in zip(STATISTICS, known, strict=True) if told]
+        for name, moved in zip(names, shifts, strict=True):
+            curves.append({**_row(audit_id, "shift", axis, moved, kind=name), **place})
+        strongest = [_clipped(audit_id, axis, at)]
+        if axis.statistic in names:
+            leaks = leakage(changes[:, known], names.index(axis.statistic), at.clusters)
+            for name, leak in zip(names, leaks, strict=True):
+                if name != axis.statistic and math.isfinite(leak.value):
+                    strongest.append(_row(audit_id, "leakage", axis, leak, kind=name))
+                    curves.append({**strongest[-1], "measure": "rung_leakage", **place})
+    drawn = sum(len(at.after) for at in rungs.values())
+    same = sum(at.inert for at in rungs.values())
+    low, high = wilson(same, drawn + same)
+    share = _key(audit_id, "inert_share", axis)
+    share |= {"value": same / (drawn + same) if drawn + same else None, "n": drawn + same}
+    return Findings(tuple(curves), (*strongest, {**share, "ci_low": low, "ci_high": high}))
+
+
+def _clipped(audit_id: str, axis: Axis, at: _Rung) -> dict[str, Any]:
+    """Mean share of channel values at either end of the 8-bit range."""
+    (share,) = mean_changes(at.after[:, [CLIPPED]], at.clusters)
+    return _row(audit_id, "clipped_share", axis, share)
+
+
+def _key(audit_id: str, measure: str, axis: Axis, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {
+        "audit_id": audit_id,
+        "subject": IMAGES,
+        "check": NAME,
+        "measure": measure,
+        "axis": axis.name,
+        **parts,
+    }
+
+
+def _row(audit_id: str, measure: str, axis: Axis, estimate: Estimate, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Write an estimate as a row; without enough clusters it has no interval."""
+    row = _key(audit_id, measure, axis, **parts)
+    row |= {"value": estimate.value, "n": estimate.n, "n_clusters": estimate.n_clusters}
+    if estimate.usable:
+        row["ci_low"], row["ci_high"] = estimate.interval(PASS_LEVEL)
+    return row

@@ -2,62 +2,75 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judge_audit.measures.estimates import NOTHING, Estimate
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """Mean change of one statistic at one rung, in SDs of that statistic over the untouched items.
-
-    Attributes:
-        value: The change.
-        half: Half-width of its 90 % interval (normal; the items are many or the interval is wide).
-        n: Items.
-    """
-
-    value: float
-    half: float
-    n: int
-
-
-def shift(changed: Floats, originals: Floats, spread: float) -> Shift:
-    """Measure the change of a statistic at a rung.
+def mean_changes(changes: Floats, clusters: Sequence[tuple[str, str]]) -> list[Estimate]:
+    """Estimate the mean change of each statistic.
 
     Args:
-        changed: The statistic of each rung picture, shape (n,), NaN where inert.
-        originals: The statistic of the same items untouched, shape (n,).
-        spread: SD of the statistic over all untouched items; 0 gives no figure.
-    """
-    change = changed - originals
-    change = change[np.isfinite(change)]
-    n = len(change)
-    if n == 0 or spread <= 0:
-        return Shift(float("nan"), float("nan"), n)
-    error = float(change.std(ddof=1)) / spread / np.sqrt(n) if n > 1 else float("nan")
-    return Shift(float(change.mean()) / spread, 1.645 * error, n)
-
-
-def leakage(shifts: Mapping[str, float], own: str) -> dict[str, float]:
-    """Give each other statistic's change as a share of the axis's own: |off-axis| / |own-axis|.
-
-    Args:
-        shifts: Change per statistic, in SDs.
-        own: The statistic that the axis is meant to move.
+        changes: Change of each item's statistics, shape (items, statistics), finite.
+        clusters: Source and cluster of each item.
 
     Returns:
-        Share per other statistic; NaN where the axis did not move its own.
+        One estimate per statistic, with the stratified delete-one-cluster jackknife's variance.
     """
-    base = abs(shifts[own])
-    return {
-        name: abs(value) / base if base > 0 else float("nan") for name, value in shifts.items() if name != own
-    }
+    return _jackknifed(changes, clusters, lambda means: means)
+
+
+def leakage(changes: Floats, own: int, clusters: Sequence[tuple[str, str]]) -> list[Estimate]:
+    """Estimate what an axis moves beside its own statistic: |mean change of it| / |mean change of its own|.
+
+    Args:
+        changes: Change of each item's statistics in SDs of the statistic, shape (items, statistics), finite.
+        own: Place of the statistic that the axis is meant to move.
+        clusters: Source and cluster of each item.
+
+    Returns:
+        One estimate per statistic (1 for its own); nothing where the axis did not move its own at all.
+    """
+    if not len(changes) or changes[:, own].mean() == 0:
+        return [NOTHING] * changes.shape[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _jackknifed(changes, clusters, lambda means: np.abs(means) / np.abs(means[..., own, None]))
+
+
+def _jackknifed(
+    values: Floats, clusters: Sequence[tuple[str, str]], of_means: Callable[[Floats], Floats]
+) -> list[Estimate]:
+    """Estimate functions of means, dropping each cluster in turn.
+
+    V = Σ_s ((n_s − 1)/n_s)·Σ_c (θ(−c) − mean)², df = Σ_s (n_s − 1) over sources s with clusters c.
+    """
+    if not len(values):
+        return [NOTHING] * values.shape[1]
+    names = sorted(set(clusters))
+    place = {name: at for at, name in enumerate(names)}
+    of_item = np.array([place[name] for name in clusters])
+    sums = np.zeros((len(names), values.shape[1]))
+    np.add.at(sums, of_item, values)
+    counts = np.bincount(of_item, minlength=len(names)).astype(float)
+    whole = of_means(values.mean(axis=0))
+    left = np.maximum(len(values) - counts, 1)
+    without = of_means((sums.sum(axis=0) - sums) / left[:, None])
+    variance = np.zeros(len(whole))
+    df = 0
+    for source in sorted({name[0] for name in names}):
+        part = without[[at for at, name in enumerate(names) if name[0] == source]]
+        variance += (len(part) - 1) / len(part) * ((part - part.mean(axis=0)) ** 2).sum(axis=0)
+        df += len(part) - 1
+    return [
+        Estimate(float(value), float(spread), df, len(values), len(names))
+        for value, spread in zip(whole, variance, strict=True)
+    ]

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Number of the JSON's shape; changes are additive within a number."""
 
-LEAK = 1.0
-"""From this share an axis moved another statistic more than the one it is meant to move."""
-
 THEN_LISTED = 4
 """Further faults listed under the first."""
 
@@ -116,8 +113,9 @@ def _caveats(facts: Facts, sections: Sequence[Row], warnings: Sequence[str]) -> 
 def _leaks(facts: Facts) -> str:
     """List the axes that moved another statistic more than their own."""
     held: dict[str, list[str]] = {}
+    limit = facts.limits["purity.leak"]
     for row in facts.measures:
-        if row["measure"] == "leakage" and row["subject"] == IMAGES and (row["value"] or 0) > LEAK:
+        if row["measure"] == "leakage" and row["subject"] == IMAGES and (row["value"] or 0) > limit:
             held.setdefault(row["axis"], []).append(say(f"report.statistic.{row['kind']}"))
     return "; ".join(f"{axis}: {', '.join(kinds)}" for axis, kinds in held.items())
 
