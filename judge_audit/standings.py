@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from judge_audit.errors import MachineryError
-from judge_audit.vocabulary import Capability, Position, Standing, Verdict
+from judge_audit.vocabulary import POOLED, READ, Capability, Position, Standing, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,7 +105,9 @@ def _standing(use: Use, verdicts: Sequence[Mapping[str, Any]]) -> dict[str, Any]
         found = [
             row
             for row in verdicts
-            if row["check"] == requirement.check and row["measure"] == requirement.measure
+            if row["check"] == requirement.check
+            and row["measure"] == requirement.measure
+            and row.get("kind", POOLED) != READ
         ]
         firm = [row for row in found if row["verdict"] == Verdict.FAIL and not row["provisional"]]
         suspected = [row for row in found if row["verdict"] == Verdict.FAIL and row["provisional"]]

@@ -7,6 +7,12 @@ from enum import StrEnum
 POOLED = "*"
 """Stands for "all of them" in every key column of the results; never NULL."""
 
+SMALL = "(small sources)"
+"""Stands for the sources too small to stand alone, pooled."""
+
+READ = "read items"
+"""Kind of a verdict on items with readings of their own, beside the one on all."""
+
 ORIGINAL = "original"
 """The axis of an untouched item."""
 
@@ -62,3 +68,14 @@ class Capability(StrEnum):
     ABSOLUTE = "absolute"
     RANKER = "ranker"
     NONE = "none"
+
+
+class ZoneBasis(StrEnum):
+    """What an item's zone rests on."""
+
+    READINGS = "readings"
+    QUANTILES = "quantiles"
+    MODELS = "models"
+    MODEL_QUANTILES = "model quantiles"
+    UNRELIABLE = "unreliable"
+    UNKNOWN = "unknown"

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from judge_audit.measures.lifts import Lifts, Reference, averaged, lifts
 from judge_audit.measures.scale import distinct
-from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, State
+from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, SMALL, State, ZoneBasis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from judge_audit.limits import Limits
 
     Floats = NDArray[np.float64]
-
-SMALL = "(small sources)"
-"""Name of the stratum in which sources too small to stand alone are pooled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +43,17 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """What people see of one item's ladder."""
+    """What people see of one item's ladder: its points, and what they rest on."""
 
     perceptible_low: float
     perceptible_high: float
     objectionable: float
-    provisional: bool
+    basis: ZoneBasis
+
+    @property
+    def provisional(self) -> bool:
+        """Whether it rests on visual-difference models."""
+        return self.basis in {ZoneBasis.MODELS, ZoneBasis.MODEL_QUANTILES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ class Evidence:
         card: Its card.
         seed: Seed of every draw.
         responses: item_id, source, topic, cluster, axis, rung, strength, repeat, dimension, value, state.
-        zones: item_id, axis, perceptible_low, perceptible_high, objectionable, provisional.
+        zones: item_id, axis, perceptible_low, perceptible_high, objectionable, basis.
         axes: The axes climbed.
         limits: The limits in force.
     """
@@ -167,11 +170,17 @@ class Evidence:
                 row["perceptible_low"],
                 row["perceptible_high"],
                 self.axes[row["axis"]].overdone if row["objectionable"] is None else row["objectionable"],
-                row["provisional"],
+                ZoneBasis(row["basis"]),
             )
             for row in self.zones.to_pylist()
             if row["perceptible_low"] is not None and row["axis"] in self.axes
         }
+
+    @cached_property
+    def unreliable_axes(self) -> frozenset[str]:
+        """Axes whose readers are too far apart for a threshold."""
+        table = self.zones.filter(pc.equal(self.zones["basis"], ZoneBasis.UNRELIABLE.value))
+        return frozenset(table["axis"].to_pylist())
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:

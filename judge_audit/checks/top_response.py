@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks import ladder_question as ladder
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.jitter import sizes
-from judge_audit.checks.premature import is_provisional
-from judge_audit.measures.estimates import (
-    MIN_CLUSTERS,
-    NOTHING,
-    PASS_LEVEL,
-    Estimate,
-    below,
-    corrected_level,
-    wilson,
-)
+from judge_audit.checks.filling import filled, missing_share, raw_lifts, sizes
+from judge_audit.checks.ladder_question import Bounds, Judged, Question, percent
+from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, below, corrected_level, wilson
 from judge_audit.measures.ladders import falls_steadily
 from judge_audit.measures.lifts import combined_mean
 from judge_audit.messages import say
 from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from judge_audit.checks.evidence import Climb, Evidence
+    from judge_audit.checks.filling import Ints
 
 NAME = "top_response"
 MEASURE = "top_lift"
@@ -37,18 +31,22 @@ def run(evidence: Evidence) -> Findings:
     Pass: the 90 % interval lies below −`top_response.fall`. Faults at the corrected level: *rewarded* wholly
     above it; inside ±: *dead* if the mean size is small by interval too, else *erratic*.
     """
+    fall = evidence.limits["top_response.fall"]
     findings = Findings()
     for dimension in evidence.dimensions:
         for axis in evidence.axes:
-            findings += _judge(evidence, axis, dimension)
+            question = Question(evidence, NAME, MEASURE, axis, dimension, Bounds(None, -fall, fall))
+            for variant in question.variants():
+                findings += _judge(variant)
     return findings
 
 
-def top_rungs(evidence: Evidence, axis: str, climb: Climb) -> ladder.Ints:
+def top_rungs(question: Question, climb: Climb) -> Ints:
     """Give each item's strongest rung that changes a pixel, −1 unless it is objectionable."""
-    strengths = evidence.axes[axis].strengths
+    strengths = question.strengths
     rungs = []
-    for index, zone in enumerate(ladder.zones_of(evidence, axis, climb)):
+    for index, item_id in enumerate(climb.items):
+        zone = question.zone_of(item_id)
         drawn = [at for at in range(len(strengths)) if not climb.inert[index, at]]
         noticed = zone is not None and np.isfinite(zone.perceptible_low)
         bad = noticed and zone is not None and drawn and strengths[drawn[-1]] >= zone.objectionable
@@ -56,111 +54,76 @@ def top_rungs(evidence: Evidence, axis: str, climb: Climb) -> ladder.Ints:
     return np.array(rungs)
 
 
-def _answer(top: Estimate, size: Estimate, evidence: Evidence) -> ladder.Judged:
+def _answer(top: Estimate, size: Estimate, question: Question) -> Judged:
     """Judge the mean lift and the mean size at the top."""
-    fall = evidence.limits["top_response.fall"]
+    fall, claims = question.bounds.margin, question.evidence.claims
     if top.interval(PASS_LEVEL)[1] < -fall:
-        return ladder.Judged(Verdict.PASS, "")
-    low, high = top.interval(corrected_level(evidence.claims))
+        return Judged(Verdict.PASS, "")
+    low, high = top.interval(corrected_level(claims))
     if low > fall:
-        return ladder.Judged(Verdict.FAIL, "rewarded")
+        return Judged(Verdict.FAIL, "rewarded")
     if -fall < low and high < fall:
-        moves = below(size, evidence.limits["top_response.dead_size"], evidence.claims)
-        if size.interval(corrected_level(evidence.claims))[1] < evidence.limits["top_response.dead_size"]:
-            return ladder.Judged(Verdict.FAIL, "dead")
-        if moves.verdict == Verdict.FAIL:
-            return ladder.Judged(Verdict.FAIL, "erratic")
-    return ladder.Judged(Verdict.INCONCLUSIVE, "")
+        dead_size = question.limit("top_response.dead_size")
+        if size.interval(corrected_level(claims))[1] < dead_size:
+            return Judged(Verdict.FAIL, "dead")
+        if below(size, dead_size, claims).verdict == Verdict.FAIL:
+            return Judged(Verdict.FAIL, "erratic")
+    return Judged(Verdict.INCONCLUSIVE, "")
 
 
-def _judge(evidence: Evidence, axis: str, dimension: str) -> Findings:
-    fall = evidence.limits["top_response.fall"]
-    climbs = ladder.resolved(evidence, axis, dimension)
-    rungs = [top_rungs(evidence, axis, climb) for climb in climbs]
-    bounds = ladder.Bounds(None, -fall, fall)
-    provisional = is_provisional(evidence, axis)
+def _judge(question: Question) -> Findings:
+    climbs = question.climbs
+    rungs = [top_rungs(question, climb) for climb in climbs]
     if not any((at >= 0).any() for at in rungs):
-        return ladder.unmeasured(
-            evidence, NAME, MEASURE, axis, dimension, provisional=provisional, bounds=bounds
-        )
+        return question.unanswered("missing.rungs")
 
     def top(way: bool | None) -> Estimate:  # noqa: FBT001 - None is a third way
         return combined_mean(
-            [ladder.filled(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)]
+            [filled(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)]
         )
 
     def size(way: bool | None) -> Estimate:  # noqa: FBT001
         return combined_mean([sizes(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)])
 
-    share = ladder.missing_share(climbs, rungs)
-    judged = ladder.stands_however_filled(
-        share, evidence.limits["ladder.missing_share"], lambda way: _answer(top(way), size(way), evidence)
+    judged = question.stands_however_filled(
+        missing_share(climbs, rungs), lambda way: _answer(top(way), size(way), question)
     )
-    judged = ladder.complete(evidence, axis, dimension, judged)
-    judged = _with_room(evidence, climbs, judged)
+    judged = _with_room(question, question.complete(judged))
     whole = top(None)
-    notes = list(ladder.standing_notes(evidence, climbs))
-    if whole.n_clusters < MIN_CLUSTERS and whole is NOTHING:
-        notes.insert(0, say("missing.clusters", clusters=whole.n_clusters))
-    verdict = ladder.verdict_row(
-        evidence,
-        NAME,
-        MEASURE,
-        axis,
-        dimension,
-        whole,
-        judged,
-        provisional=provisional,
-        notes=notes,
-        bounds=bounds,
-    )
-    parts = {"axis": axis, "dimension": dimension}
-    measures = [
-        ladder.measure_row(evidence, NAME, MEASURE, whole, **parts),
-        ladder.measure_row(evidence, NAME, "top_abs_lift", size(None), **parts),
-        ladder.measure_row(
-            evidence,
-            NAME,
-            "top_raw",
-            combined_mean([ladder.raw_lifts(climb, at) for climb, at in zip(climbs, rungs, strict=True)]),
-            **parts,
-        ),
-        *_monotone(evidence, axis, climbs, parts),
+    notes = list(question.standing_notes())
+    if whole is NOTHING:
+        notes.insert(0, say("missing.clusters", axis=question.axis, clusters=whole.n_clusters))
+    verdict = question.answered(whole, judged, notes)
+    raw = combined_mean([raw_lifts(climb, at) for climb, at in zip(climbs, rungs, strict=True)])
+    measures: list[dict[str, Any]] = [
+        question.measured(whole) | {"n_needed": verdict["n_needed"]},
+        question.measured(size(None), "top_abs_lift"),
+        question.measured(raw, "top_raw"),
+        *_monotone(question),
     ]
-    measures[0]["n_needed"] = verdict["n_needed"]
-    for climb, at in zip(climbs, rungs, strict=True):
-        if len(climbs) > 1:
+    if len(climbs) > 1:
+        for climb, at in zip(climbs, rungs, strict=True):
             part = combined_mean([climb.lifts_at(at)])
-            measures.append(
-                ladder.measure_row(evidence, NAME, MEASURE, part, source=climb.stratum.source, **parts)
-            )
+            measures.append(question.measured(part, source=climb.stratum.source))
     return Findings(measures=tuple(measures), verdicts=(verdict,))
 
 
-def _with_room(evidence: Evidence, climbs: tuple[Climb, ...], judged: ladder.Judged) -> ladder.Judged:
+def _with_room(question: Question, judged: Judged) -> Judged:
     """A judge at its ceiling cannot be cleared of rewarding, one at its floor not be called dead."""
-    limit = evidence.limits["ladder.no_room_share"]
     if judged.finding == "dead":
-        share = ladder.no_room_share(evidence, climbs, upwards=False)
-    elif judged.verdict == Verdict.PASS:
-        share = ladder.no_room_share(evidence, climbs, upwards=True)
-    else:
-        return judged
-    if share > limit:
-        return ladder.Judged(Verdict.INCONCLUSIVE, "", (say("notes.no_room", share=ladder.percent(share)),))
-    if judged.verdict == Verdict.PASS and ladder.coarse(evidence, climbs):
-        return ladder.Judged(Verdict.INCONCLUSIVE, "", judged.notes)
-    return judged
+        share = question.no_room_share(upwards=False)
+        if share > question.limit("ladder.no_room_share"):
+            return judged.opened(say("notes.no_room", share=percent(share)))
+    return question.supported(judged)
 
 
-def _monotone(
-    evidence: Evidence, axis: str, climbs: tuple[Climb, ...], parts: dict[str, str]
-) -> list[dict[str, object]]:
+def _monotone(question: Question) -> Iterator[dict[str, Any]]:
     """Share of items whose score falls and never rises over the objectionable rungs; flat ones counted."""
-    strengths = np.array(evidence.axes[axis].strengths)
+    strengths = np.array(question.strengths)
     answers: list[bool | None] = []
-    for climb in climbs:
-        for index, zone in enumerate(ladder.zones_of(evidence, axis, climb)):
+    for climb in question.climbs:
+        for index, item_id in enumerate(climb.items):
+            zone = question.zone_of(item_id)
             if zone is None or not np.isfinite(zone.perceptible_low):
                 continue
             bad = np.flatnonzero(strengths >= zone.objectionable)
@@ -169,13 +132,11 @@ def _monotone(
                 sums = np.where(np.isfinite(climb.scores[index]), climb.scores[index], 0).sum(axis=1)
                 means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
                 answers.append(falls_steadily(means[max(bad[0] - 1, 0) :]))
-    rows = []
     for measure, hits in (
         ("monotone_share", sum(answer is True for answer in answers)),
         ("flat_share", sum(answer is None for answer in answers)),
     ):
         low, high = wilson(hits, len(answers))
-        row = evidence.key(NAME, measure, **parts)
         share = hits / len(answers) if answers else None
-        rows.append({**row, "value": share, "ci_low": low, "ci_high": high, "n": len(answers)})
-    return rows
+        place = {"value": share, "ci_low": low, "ci_high": high, "n": len(answers)}
+        yield question.key(measure) | place

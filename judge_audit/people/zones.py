@@ -16,6 +16,7 @@ from judge_audit.digests import text_digest
 from judge_audit.measures.estimates import wilson
 from judge_audit.people.visibility import Points, provisional_points
 from judge_audit.tables import schema
+from judge_audit.vocabulary import ZoneBasis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +45,7 @@ MODELLED = 48
 SCHEMA = pa.schema([field for field in schema("zones") if field.name not in ("plan_id", "zones_id")])
 
 
-VERSION = "1"
+VERSION = "2"
 """Raised whenever the same readings or pictures would give other zones."""
 
 
@@ -149,14 +150,7 @@ def make_zones(
             continue
         counts.append(count)
         spread = _quantiles(zones) if count.provisional or len(zones) >= READ_ENOUGH else None
-        found += [
-            _row(
-                str(row["item_id"]),
-                count,
-                zones.get(str(row["item_id"]), spread) if not count.unreliable else None,
-            )
-            for row in rows
-        ]
+        found += [_row(str(row["item_id"]), count, zones, spread) for row in rows]
     notes = [
         f"The readings of {who} were set aside: too many false alarms on catch ladders." for who in careless
     ]
@@ -165,8 +159,17 @@ def make_zones(
     return Zones(pa.Table.from_pylist(found, schema=SCHEMA), tuple(counts), tuple(notes))
 
 
-def _row(item_id: str, count: ZoneNotes, zone: _Zone | None) -> dict[str, Any]:
-    """Make one row of the table."""
+def _row(item_id: str, count: ZoneNotes, zones: Mapping[str, _Zone], spread: _Zone | None) -> dict[str, Any]:
+    """Make one row of the table: the item's own zone, else the quantiles of the others'."""
+    zone = None if count.unreliable else zones.get(item_id, spread)
+    if count.unreliable:
+        basis = ZoneBasis.UNRELIABLE
+    elif item_id in zones:
+        basis = ZoneBasis.MODELS if count.provisional else ZoneBasis.READINGS
+    elif zone is None:
+        basis = ZoneBasis.UNKNOWN
+    else:
+        basis = ZoneBasis.MODEL_QUANTILES if count.provisional else ZoneBasis.QUANTILES
     return {
         "item_id": item_id,
         "axis": count.axis,
@@ -174,6 +177,7 @@ def _row(item_id: str, count: ZoneNotes, zone: _Zone | None) -> dict[str, Any]:
         "perceptible_high": zone.high if zone else None,
         "objectionable": zone.objectionable if zone else None,
         "provisional": count.provisional,
+        "basis": basis.value,
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.report.placing import lift
-from judge_audit.vocabulary import IMAGES, POOLED, Verdict
+from judge_audit.vocabulary import IMAGES, POOLED, READ, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,11 +49,13 @@ def _section(facts: Facts, axis: Axis | None, name: str, dimension: str) -> dict
         if row["measure"] == "mean_lift" and row["axis"] == name and row["dimension"] == dimension
     ]
     sources = sorted({row["source"] for row in mine} - {POOLED})
-    verdicts = {
-        row["check"]: verdict_of(row)
+    answers = [
+        row
         for row in facts.verdicts
         if row["check"] in QUESTIONS and row["axis"] == name and row["dimension"] == dimension
-    }
+    ]
+    verdicts = {row["check"]: verdict_of(row) for row in answers if row["kind"] == POOLED}
+    on_read = {row["check"]: verdict_of(row) for row in answers if row["kind"] == READ}
     inert = [
         row["value"]
         for row in facts.measures
@@ -68,6 +70,7 @@ def _section(facts: Facts, axis: Axis | None, name: str, dimension: str) -> dict
         "sources": {source: [_point(row) for row in mine if row["source"] == source] for source in sources},
         "zones": zones_of(facts.zones, name),
         "verdicts": {check: verdicts[check] for check in QUESTIONS if check in verdicts},
+        "verdicts_on_read_items": {check: on_read[check] for check in QUESTIONS if check in on_read},
         "inert_share": inert[0] if inert else None,
     }
 
@@ -200,5 +203,5 @@ def severity(verdict: Row) -> tuple[int, int, float]:
 
 
 def is_fault(verdict: Row) -> bool:
-    """Whether a verdict convicts the judge of something."""
-    return bool(verdict["verdict"] == Verdict.FAIL)
+    """Whether a verdict convicts the judge of something; those on read items only stand beside others."""
+    return bool(verdict["verdict"] == Verdict.FAIL and verdict["kind"] != READ)

@@ -12,9 +12,8 @@ from judge_audit.messages import knows, say
 from judge_audit.report import charts
 from judge_audit.report.document import share_text
 from judge_audit.report.pictures import QUALITY, SIDE
-from judge_audit.report.placing import SMALL
 from judge_audit.surface import STATISTICS
-from judge_audit.vocabulary import Capability, Position, Verdict
+from judge_audit.vocabulary import SMALL, Capability, Position, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

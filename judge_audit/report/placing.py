@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.measures.scale import FEW_LEVELS, levels
-from judge_audit.vocabulary import POOLED
+from judge_audit.vocabulary import POOLED, SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Row = Mapping[str, Any]
-
-SMALL = "(small sources)"
-"""Stands for the sources too small to stand alone."""
 
 TICKS = 8
 """About how many values a judge without a declared scale is explained by."""

@@ -29,8 +29,22 @@ def _axis(name):
     return Axis(name, "u", "d", STRENGTHS, OVERDONE, "tone", None, True, 1, lambda image, *_: image)
 
 
-def make(score, card, *, seed=0, sources=("a", "b", "c"), n=100, laddered=16, axes=NAMES, **rest):
-    """Score a corpus; `score(recipe)` gives a number, or None for a refusal."""
+def make(
+    score,
+    card,
+    *,
+    basis=lambda index: "models",
+    seed=0,
+    sources=("a", "b", "c"),
+    n=100,
+    laddered=16,
+    axes=NAMES,
+    **rest,
+):
+    """Score a corpus; `score(recipe)` gives a number, or None for a refusal.
+
+    `basis` says what the zone of a source's n-th item rests on.
+    """
     rng = np.random.default_rng(seed)
     rows, zones = [], []
 
@@ -51,10 +65,10 @@ def make(score, card, *, seed=0, sources=("a", "b", "c"), n=100, laddered=16, ax
                 ask(source, item, "original", 0, 0.0, repeat, None)
             for axis in axes if climbs else ():
                 low = float(0.15 * rng.lognormal(0, 0.2))
-                zones.append((item, axis, low, 1.4 * low, OVERDONE, True))
+                zones.append((item, axis, low, 1.4 * low, OVERDONE, basis(index)))
                 for rung, strength in enumerate(STRENGTHS, 1):
                     ask(source, item, axis, rung, strength, 0, low)
-    columns = ("item_id", "axis", "perceptible_low", "perceptible_high", "objectionable", "provisional")
+    columns = ("item_id", "axis", "perceptible_low", "perceptible_high", "objectionable", "basis")
     table = pa.table({name: [zone[at] for zone in zones] for at, name in enumerate(columns)})
     given = {name: _axis(name) for name in axes}
     responses = pa.Table.from_pylist(rows)

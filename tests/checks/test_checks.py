@@ -6,6 +6,7 @@ import dataclasses
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import yaml
 from planted_evidence import NAMES, examine, make, verdicts
@@ -36,7 +37,7 @@ def test_each_control_is_convicted_of_exactly_what_it_declares(name):
 
 
 def test_the_rows_fit_the_tables():
-    findings = examine(_control_evidence("honest"))
+    findings = examine(dataclasses.replace(_control_evidence("honest"), is_control=False))
     for name, rows in (
         ("curves", findings.curves),
         ("measures", findings.measures),
@@ -190,3 +191,33 @@ def test_every_measure_a_check_makes_stands_in_the_closed_list():
     findings = examine(_control_evidence("honest"))
     for row in (*findings.curves, *findings.measures, *findings.verdicts):
         assert listed[row["measure"]]["check"] == row["check"]
+
+
+def test_the_verdict_on_read_items_stands_beside_the_one_on_all():
+    def basis(index):
+        return "readings" if index < 8 else "quantiles"
+
+    evidence = _control_evidence("saturation-lover", basis=basis)
+    rows = verdicts(examine(evidence), "premature", "saturation+")
+    assert [row.get("kind", "*") for row in rows] == ["*", "read items"]
+    assert {row["provisional"] for row in rows} == {False}
+    assert rows[0]["n"] == 48
+    assert rows[1]["n"] == 24
+    assert rows[0]["finding"] == rows[1]["finding"] == "climbs"
+
+
+def test_where_every_item_is_read_there_is_one_verdict():
+    evidence = _control_evidence("honest", basis=lambda index: "readings")
+    assert len(verdicts(examine(evidence), "premature", "blur")) == 1
+
+
+def test_readers_too_far_apart_leave_an_axis_open_and_say_so():
+    evidence = _control_evidence("saturation-lover", basis=lambda index: "unreliable")
+    nothing = pa.nulls(evidence.zones.num_rows, pa.float64())
+    hollow = evidence.zones
+    for name in ("perceptible_low", "perceptible_high", "objectionable"):
+        hollow = hollow.set_column(hollow.column_names.index(name), name, nothing)
+    for check in ("premature", "jitter", "top_response"):
+        (row,) = verdicts(examine(dataclasses.replace(evidence, zones=hollow)), check, "saturation+")
+        assert row["verdict"] == "inconclusive"
+        assert "fourfold" in row["reason"]

@@ -104,7 +104,10 @@ def test_fifteen_read_items_lend_no_quantiles_and_sixteen_do():
         ]
 
     assert settle(rows(15), 20)[0]["i19", "tone"]["perceptible_low"] is None
-    zone = settle(rows(16), 20)[0]["i19", "tone"]
+    zones = settle(rows(16), 20)[0]
+    assert zones["i00", "tone"]["basis"] == "readings"
+    zone = zones["i19", "tone"]
+    assert zone["basis"] == "quantiles"
     assert zone["perceptible_low"] == pytest.approx(0.31)
     assert zone["perceptible_high"] == pytest.approx(0.49)
 
@@ -133,6 +136,7 @@ def test_readers_a_factor_of_four_apart_on_half_the_items_make_it_unreliable():
     zones, made = settle(rows, 4)
     assert made.counts[0].unreliable
     assert all(zone["perceptible_low"] is None for zone in zones.values())
+    assert {zone["basis"] for zone in zones.values()} == {"unreliable"}
     assert any("unreliable" in note for note in made.notes)
 
 

@@ -79,6 +79,7 @@ def make_lake(
             "perceptible_high": float("inf"),
             "objectionable": 0.4,
             "provisional": True,
+            "basis": "models",
         }
         for source in sources
     ]

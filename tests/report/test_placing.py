@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.report.placing import SMALL, histogram, lift, meaning, placing_of, ticks
+from judge_audit.report.placing import histogram, lift, meaning, placing_of, ticks
+from judge_audit.vocabulary import SMALL
 
 
 def rows(values, source="a"):
