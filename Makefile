@@ -37,12 +37,19 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "judge-audit needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv $(VENV)
 
+# opencv-python needs the system's libGL; where that is absent, the same library without windows takes its place.
+HEADLESS = $(BIN)/python -c 'import cv2' 2>/dev/null || { \
+	$(BIN)/python -m pip uninstall --quiet --yes opencv-python && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt opencv-python-headless; }
+
 $(STAMP): pyproject.toml constraints.txt $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(HEADLESS)
 	touch $@
 
 $(DEV_STAMP): pyproject.toml constraints.txt $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	$(HEADLESS)
 	touch $(STAMP) $@
 
 clean:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from scipy import special
@@ -10,7 +9,7 @@ from scipy import special
 from judge_audit.judges.controls.planted import ALL_AXES
 from judge_audit.measures.estimates import corrected_level
 from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
+from judge_audit.vocabulary import POOLED, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -93,23 +92,27 @@ def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
     return ", ".join(check if axis == "*" else f"{check} on {axis}" for check, axis in pairs)
 
 
-def smallest_shown(measures: Iterable[Mapping[str, Any]], margin: float, claims: int) -> list[dict[str, Any]]:
+def smallest_shown(measures: Sequence[Mapping[str, Any]], margin: float, claims: int) -> list[dict[str, Any]]:
     """Say the smallest premature lift this corpus would have convicted four times out of five.
 
-    margin + (z + 0.84)·se per axis, with the judge's own standard error of the edge lift and z the two-sided
-    normal quantile of the corrected level.
+    margin + (z + 0.84)·se per axis, with the judge's own standard error of the edge lift (its 90 % interval
+    over Student's t) and z the two-sided normal quantile of the corrected level.
     """
     z = float(special.ndtri((1 + corrected_level(claims)) / 2)) + 0.84
+    lifts = [row for row in measures if row["check"] == "premature" and row["measure"] == "edge_lift"]
+    whole = [row for row in lifts if row.get("source", POOLED) == row.get("kind", POOLED) == POOLED]
     rows = []
-    for row in measures:
-        pooled = (
-            row["check"] == "premature" and row["measure"] == "edge_lift" and row.get("source", "*") == "*"
+    for row in whole:
+        if row["ci_low"] is None or row["ci_high"] is None:
+            continue
+        same = ("subject", "axis", "dimension")
+        strata = sum(
+            part.get("source", POOLED) != POOLED and all(part[name] == row[name] for name in same)
+            for part in lifts
         )
-        if pooled and row["ci_low"] is not None and row["ci_high"] is not None:
-            error = (row["ci_high"] - row["ci_low"]) / 2 / 1.645
-            names = ("audit_id", "subject", "axis", "dimension", "is_control")
-            key = {name: row[name] for name in names if name in row}
-            value = margin + z * error
-            if math.isfinite(value):
-                rows.append({**key, "check": NAME, "measure": "smallest_lift", "value": value, "n": row["n"]})
+        df = row["n_clusters"] - max(strata, 1)
+        error = (row["ci_high"] - row["ci_low"]) / 2 / float(special.stdtrit(df, 0.95))
+        key = {name: row[name] for name in ("audit_id", *same, "is_control") if name in row}
+        value = margin + z * error
+        rows.append({**key, "check": NAME, "measure": "smallest_lift", "value": value, "n": row["n"]})
     return rows

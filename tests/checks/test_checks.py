@@ -9,11 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import yaml
-from planted_evidence import NAMES, examine, make, verdicts
+from planted_evidence import NAMES, STRENGTHS, examine, make, verdicts
+from scipy import stats
 
 from judge_audit.judges.cards import Card
 from judge_audit.judges.controls import builtin_controls
-from judge_audit.selfproof import convicted, expected
+from judge_audit.selfproof import convicted, expected, smallest_shown
 from judge_audit.tables import from_rows
 
 CONTROLS = {control.card.name: control for control in builtin_controls("zones", 7)}
@@ -221,3 +222,40 @@ def test_readers_too_far_apart_leave_an_axis_open_and_say_so():
         (row,) = verdicts(examine(dataclasses.replace(evidence, zones=hollow)), check, "saturation+")
         assert row["verdict"] == "inconclusive"
         assert "fourfold" in row["reason"]
+
+
+def test_scores_that_are_not_there_are_counted_by_state_source_and_rung():
+    score = _score(CONTROLS["honest"])
+
+    def refuse(recipe):
+        gone = recipe.axis == "blur" and recipe.strength == STRENGTHS[3] and recipe.source == "b"
+        return None if gone else score(recipe)
+
+    found = examine(make(refuse, CONTROLS["honest"].card))
+    shares = {row["source"]: row for row in found.measures if row["measure"] == "state_share"}
+    assert set(shares) == {"*", "a", "b", "c"}
+    due = 100 + 16 + 16 * len(NAMES) * len(STRENGTHS)
+    assert (shares["b"]["kind"], shares["b"]["value"], shares["b"]["n"]) == ("refused", 16 / due, due)
+    assert shares["*"]["value"] == pytest.approx(16 / due / 3)
+    assert shares["a"]["value"] == 0
+    assert shares["a"]["ci_high"] > 0
+    counted = [row for row in found.curves if row["measure"] == "state_count" and row["source"] == "b"]
+    assert [(row["axis"], row["rung"], row["value"]) for row in counted] == [("blur", 4, 16.0)]
+
+
+def test_where_every_score_is_there_nothing_is_counted():
+    found = examine(_control_evidence("honest"))
+    assert not [row for row in found.measures if row["check"] == "completeness"]
+
+
+def test_the_smallest_lift_shown_rests_on_the_interval_that_was_made():
+    evidence = dataclasses.replace(_control_evidence("honest"), is_control=False)
+    measures = examine(evidence).measures
+    (edge,) = [
+        row
+        for row in measures
+        if row["measure"] == "edge_lift" and row["axis"] == "blur" and "source" not in row
+    ]
+    (told,) = [row for row in smallest_shown(measures, 0.05, 32) if row["axis"] == "blur"]
+    error = (edge["ci_high"] - edge["ci_low"]) / 2 / stats.t.ppf(0.95, edge["n_clusters"] - 3)
+    assert told["value"] == pytest.approx(0.05 + (stats.norm.ppf(1 - 0.05 / 64) + 0.84) * error)
