@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     Build = Callable[..., Judge]
 
-NOT_KINDS = frozenset({"cards", "protocol", "controls", "ruler"})
+NOT_KINDS = frozenset(
+    {"card_files", "cards", "controls", "heads", "model_shapes", "preprocessing", "protocol", "ruler"}
+)
 
 
 def builtin_kinds() -> dict[str, ModuleType]:
