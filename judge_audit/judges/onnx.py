@@ -166,6 +166,11 @@ def _runtime(card: Card) -> Any:  # noqa: ANN401 - the module
             f"judge “{card.name}”: a judge of kind onnx needs ONNX Runtime ({error}). Install the extra: "
             "pip install 'image-judge-audit[onnx]'"
         ) from error
+    if not hasattr(onnxruntime.SessionOptions, "add_external_initializers_from_files_in_memory"):
+        raise UsageError(
+            f"judge “{card.name}”: ONNX Runtime {onnxruntime.__version__} is too old, 1.24 is the oldest that "
+            "serves. Install the extra: pip install 'image-judge-audit[onnx]'"
+        )
     return onnxruntime
 
 
