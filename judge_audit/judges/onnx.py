@@ -192,7 +192,7 @@ def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401
     if content is None or None in held.values() or strangers:
         return None
     options = runtime.SessionOptions()
-    options.log_severity_level = 3
+    options.log_severity_level = 4
     options.use_deterministic_compute = True
     options.intra_op_num_threads = int(card.settings.get("threads", 0))
     # Weights outside the model come from the files the card names and from nowhere else.
@@ -204,8 +204,10 @@ def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401
                 options.add_external_initializers_from_files_in_memory(list(held), list(held.values()), sizes)
             session = runtime.InferenceSession(content, options, providers=providers)
         except Exception as error:  # noqa: BLE001 - ONNX Runtime's errors share no class of their own
-            advice = "; name its files under external:" if "xternal data" in str(error) else ""
-            files.fault("model", f"ONNX Runtime cannot load it{advice}: {str(error)[:300]}")
+            outside = empty in str(error) or "xternal data" in str(error)
+            advice = "; name its files under external:" if outside else ""
+            reason = str(error).replace(empty, "…")[:300]
+            files.fault("model", f"ONNX Runtime cannot load it{advice}: {reason}")
             return None
     if session.get_providers()[0] != providers[0]:
         files.fault("providers", f"{providers[0]} did not start; ONNX Runtime fell back to another.")
