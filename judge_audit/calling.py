@@ -77,9 +77,8 @@ def runtime_id(card: Card) -> str:
     """Name what the judge runs on: recorded with every call, not part of its identity."""
     import platform  # noqa: PLC0415
 
-    return text_digest(platform.machine(), platform.python_version(), fingerprint(), str(card.batch_size))[
-        :16
-    ]
+    parts = [platform.machine(), platform.python_version(), fingerprint(), str(card.batch_size)]
+    return text_digest(*parts, *([card.runtime] if card.runtime else []))[:16]
 
 
 def score_block(

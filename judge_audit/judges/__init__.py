@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 
     Build = Callable[..., Judge]
 
-NOT_KINDS = frozenset({"cards", "identity", "protocol", "controls", "ruler"})
+NOT_KINDS = frozenset(
+    {
+        "card_files",
+        "cards",
+        "controls",
+        "heads",
+        "identity",
+        "model_shapes",
+        "preprocessing",
+        "protocol",
+        "ruler",
+    }
+)
 
 
 def builtin_kinds() -> dict[str, ModuleType]:

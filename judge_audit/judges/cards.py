@@ -14,8 +14,11 @@ from judge_audit.errors import Fault, InputError, UsageError
 from judge_audit.vocabulary import OVERALL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+MOST_ENTRIES = 2_000
+LARGEST = 1e18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,10 @@ class Card:
         concurrency: Requests in flight at most.
         description: One sentence for people.
         licence: Of the weights.
+        settings: Fields of its kind alone, as the card gives them; what of them makes the judge the judge, the
+            kind writes into `weights`, `preprocessing` and `decoding`.
+        runtime: What the kind computes with (library versions, devices); recorded with every call, not identity.
+        origin: The file it was read from, which paths in it are relative to; neither identity nor recorded.
     """
 
     kind: str
@@ -67,6 +74,9 @@ class Card:
     concurrency: int = 8
     description: str = ""
     licence: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    runtime: str = ""
+    origin: Path | None = field(default=None, compare=False)
 
     @property
     def judge_id(self) -> str:
@@ -85,13 +95,20 @@ class Card:
 
     def as_json(self) -> str:
         """Write the card as canonical JSON; a card holds no secrets, only names of variables that do."""
-        return canonical_json({entry.name: getattr(self, entry.name) for entry in fields(self)})
+        told = [entry.name for entry in fields(self) if entry.name != "origin"]
+        return canonical_json({name: getattr(self, name) for name in told})
 
 
-def card_schema() -> dict[str, Any]:
-    """Give the JSON Schema of cards."""
-    text = (files("judge_audit_schemas") / "cards" / "card.schema.json").read_text(encoding="utf-8")
-    return json.loads(text)  # type: ignore[no-any-return]
+def card_schema(kind: str = "") -> dict[str, Any]:
+    """Give the JSON Schema of cards, with the fields of one kind's own if it has a `<kind>.schema.json`."""
+    folder = files("judge_audit_schemas") / "cards"
+    schema: dict[str, Any] = json.loads((folder / "card.schema.json").read_text(encoding="utf-8"))
+    own = folder / f"{kind}.schema.json"
+    if kind.isalnum() and kind != "card" and own.is_file():
+        added = json.loads(own.read_text(encoding="utf-8"))
+        schema["properties"] |= added["properties"]
+        schema["required"] += added.get("required", [])
+    return schema
 
 
 def read_card(path: Path) -> Card:
@@ -105,31 +122,65 @@ def read_card(path: Path) -> Card:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: the card cannot be read: {error.strerror}.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(f"{path.name}: the card is not valid YAML: {error}") from error
-    return card_of(content, path.name)
+    return replace(card_of(content, path.name), origin=path)
 
 
 def card_of(content: Any, origin: str) -> Card:  # noqa: ANN401 - whatever a file holds
     """Check a card's content and make a card of it."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - only where a card is read
 
-    schema = card_schema()
     if not isinstance(content, dict):
         raise InputError([Fault(origin, 0, "", "a card is a mapping of fields.")])
-    faults = []
-    for error in Draft202012Validator(schema).iter_errors(content):
-        column = ".".join(str(part) for part in error.absolute_path)
-        known = schema["properties"].get(column, {})
-        example = (
-            f" For example: {column}: {json.dumps(known['examples'][0])}." if known.get("examples") else ""
+    if message := _unfit(content):
+        raise InputError([Fault(origin, 0, "", message)])
+    schema = card_schema(str(content.get("kind", "")))
+    faults = [
+        Fault(
+            origin,
+            0,
+            ".".join(str(part) for part in error.absolute_path),
+            f"{error.message}.{_example(schema, error.absolute_path)}",
         )
-        faults.append(Fault(origin, 0, column, f"{error.message}.{example}"))
+        for error in Draft202012Validator(schema).iter_errors(content)
+    ]
     if faults:
-        raise InputError(faults, "The fields of a card are described in schemas/cards/card.schema.json.")
+        raise InputError(faults, "The fields of a card are described in schemas/cards.")
     low, high = content.get("scale_low"), content.get("scale_high")
     if (low is None) != (high is None) or (low is not None and low >= high):
         message = "scale_low and scale_high are given together, the lower one first."
         raise InputError([Fault(origin, 0, "scale_low", message)])
-    card = Card(**{**content, "dimensions": tuple(content.get("dimensions", (OVERALL,)))})
+    known = {entry.name for entry in fields(Card)}
+    given = {name: value for name, value in content.items() if name in known}
+    given["dimensions"] = tuple(content.get("dimensions", (OVERALL,)))
+    card = Card(**given, settings={name: value for name, value in content.items() if name not in known})
     return replace(card, version=str(card.version))
+
+
+def _example(schema: Mapping[str, Any], path: Iterable[str | int]) -> str:
+    """Show a right value of the innermost field on a path that has one."""
+    found, name, example = schema, "", ""
+    for part in path:
+        found = found.get("properties", {}).get(part, {})
+        name = f"{name}.{part}" if name else str(part)
+        if found.get("examples"):
+            example = f" For example: {name}: {json.dumps(found['examples'][0])}."
+    return example
+
+
+def _unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds
+    """Say what no card may hold: numbers that are none, and more than anyone writes (YAML may refer to itself)."""
+    waiting, seen = [content], 0
+    while waiting:
+        entry = waiting.pop()
+        seen += 1
+        if seen > MOST_ENTRIES:
+            return f"a card holds at most {MOST_ENTRIES} entries; an alias (*name) may repeat far too much."
+        if isinstance(entry, (int, float)) and not abs(entry) < LARGEST:
+            return f"{entry} is not a number a card can hold."
+        if isinstance(entry, dict):
+            waiting += [*entry.keys(), *entry.values()]
+        elif isinstance(entry, list):
+            waiting += entry
+    return ""

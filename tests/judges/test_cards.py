@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import yaml
 
 from judge_audit.errors import InputError, UsageError
 from judge_audit.judges import builtin_cards, load_judge
-from judge_audit.judges.cards import Card, read_card
+from judge_audit.judges.cards import Card, card_of, card_schema, read_card
 
 CARD = Card(kind="callable", name="ours", weights="sha256:1", target="my_judge:score")
 
@@ -47,6 +50,48 @@ def test_half_a_scale_is_refused(tmp_path):
     path.write_text("kind: callable\nname: x\nscale_low: 0\n", encoding="utf-8")
     with pytest.raises(InputError, match="given together"):
         read_card(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("scale_high: .nan", "not a number"),
+        ("scale_high: .inf", "not a number"),
+        ("version: 2026-13-45", "not valid YAML"),
+        ("decoding: " + "[" * 5000, "not valid YAML"),
+        ("model: x.onnx", "model"),
+        ("settings: {model: x}", "settings"),
+        ("origin: /tmp", "origin"),
+        ("runtime: gpu", "runtime"),
+    ],
+)
+def test_what_no_card_of_this_kind_may_hold_is_refused(tmp_path, line, word):
+    path = tmp_path / "card.yaml"
+    path.write_text(f"kind: callable\nname: x\n{line}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=word):
+        read_card(path)
+
+
+@pytest.mark.parametrize("kind", ["../cards/onnx", "card", "", "onnx\0", "none"])
+def test_a_strange_kind_reads_no_other_schema(kind):
+    assert card_schema(kind) == card_schema()
+
+
+def test_where_a_card_lies_is_neither_recorded_nor_identity(tmp_path):
+    path = tmp_path / "card.yaml"
+    path.write_text("kind: callable\nname: x\ntarget: a:b\n", encoding="utf-8")
+    card = read_card(path)
+    assert card.origin == path
+    assert "card.yaml" not in card.as_json()
+    assert card.judge_id == Card(kind="callable", name="x", target="a:b").judge_id
+
+
+def test_the_cards_in_the_documentation_are_cards():
+    page = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
+    whole, *parts = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
+    assert len(parts) == 2
+    for part in ({}, *parts):
+        assert card_of({**whole, **part}, "docs/judges.md").kind == "onnx"
 
 
 def test_a_card_that_is_not_there_is_refused_by_name(tmp_path):

@@ -1,0 +1,209 @@
+"""What makes a score of an embedding: a linear head, the cosine to a stored text, or nothing.
+
+Each row is computed by itself in double precision, so a head never adds a dependence on the batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from judge_audit.judges.protocol import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from judge_audit.judges.card_files import CardFiles
+
+
+class Head(Protocol):
+    """Makes scores of one picture's embedding."""
+
+    @property
+    def width(self) -> int | None:
+        """Numbers per embedding it takes, None for any."""
+        ...
+
+    @property
+    def scores(self) -> int | None:
+        """Scores it gives, None for one per number of the embedding."""
+        ...
+
+    def missing(self, prompt: str) -> str:
+        """Say why it cannot answer for a prompt, or nothing."""
+        ...
+
+    def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:
+        """Give the scores of an embedding, shape (scores,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlainHead:
+    """The output is the score itself."""
+
+    width: int | None = None
+    scores: int | None = None
+
+    def missing(self, prompt: str) -> str:  # noqa: ARG002 - it takes any
+        """Nothing is."""
+        return ""
+
+    def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:  # noqa: ARG002
+        """Give the numbers as they are."""
+        return embedding
+
+
+@dataclass(frozen=True, slots=True)
+class LinearHead:
+    """W·e + b, or W·(e/|e|) + b.
+
+    Attributes:
+        weight: Shape (scores, width).
+        bias: Shape (scores,).
+        normalise: Whether the embedding is brought to length 1 first.
+    """
+
+    weight: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    normalise: bool
+
+    @property
+    def width(self) -> int:
+        """Numbers per embedding."""
+        return int(self.weight.shape[1])
+
+    @property
+    def scores(self) -> int:
+        """Rows of the weight."""
+        return int(self.weight.shape[0])
+
+    def missing(self, prompt: str) -> str:  # noqa: ARG002 - it reads none
+        """Nothing is."""
+        return ""
+
+    def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:  # noqa: ARG002
+        """Apply weight and bias."""
+        shown = _unit(embedding) if self.normalise else embedding
+        found: NDArray[np.float64] = self.weight @ shown + self.bias
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class TextHead:
+    """logit_scale · cos(embedding, stored text of the prompt).
+
+    Attributes:
+        texts: Stored embeddings of length 1, shape (texts, width).
+        rows: Row of each prompt, both bare and within the template.
+        logit_scale: Factor.
+    """
+
+    texts: NDArray[np.float64]
+    rows: Mapping[str, int]
+    logit_scale: float
+
+    scores = 1
+
+    @property
+    def width(self) -> int:
+        """Numbers per embedding."""
+        return int(self.texts.shape[1])
+
+    def missing(self, prompt: str) -> str:
+        """Say that a prompt has no stored text."""
+        shown = prompt if len(prompt) <= 200 else prompt[:200] + "…"
+        return "" if plain(prompt) in self.rows else f"no stored text for the prompt “{shown}”"
+
+    def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:
+        """Give the cosine times the factor."""
+        return self.logit_scale * np.array([self.texts[self.rows[plain(prompt)]] @ _unit(embedding)])
+
+
+def plain(text: str) -> str:
+    """Bring white space to single blanks; letters stay as they are."""
+    return " ".join(text.split())
+
+
+def head_of(content: Mapping[str, Any], files: CardFiles) -> Head | None:
+    """Read a card's head; what is wrong is noted in `files`, and then there is none."""
+    if content["kind"] == "linear":
+        return _linear(content, files)
+    return _text(content, files) if content["kind"] == "text" else PlainHead()
+
+
+def _linear(content: Mapping[str, Any], files: CardFiles) -> LinearHead | None:
+    field = "head.weights"
+    held = files.arrays(field, content["weights"], ("weight", "bias"))
+    if held is None:
+        return None
+    weight = held.get("weight")
+    if weight is None or weight.ndim not in {1, 2} or not weight.size:
+        files.fault(field, "the .npz must hold `weight`, scores × embedding (or one row of it).")
+        return None
+    weight = np.atleast_2d(weight).astype(np.float64)
+    bias = np.atleast_1d(held.get("bias", np.zeros(len(weight)))).astype(np.float64).reshape(-1)
+    if len(bias) != len(weight):
+        files.fault(
+            field, f"`bias` has {len(bias)} numbers and `weight` {len(weight)} rows; they go together."
+        )
+        return None
+    return LinearHead(weight, bias, content["normalise"])
+
+
+def _text(content: Mapping[str, Any], files: CardFiles) -> TextHead | None:
+    texts = files.array("head.embeddings", content["embeddings"])
+    prompts = files.texts("head.prompts", content["prompts"])
+    if texts is not None and (texts.ndim != 2 or not texts.size or not texts.any(axis=1).all()):
+        files.fault("head.embeddings", "the .npy must be texts × embedding, and no text all zero.")
+        return None
+    if texts is None or prompts is None:
+        return None
+    if len(texts) != len(prompts):
+        files.fault(
+            "head.prompts", f"{len(prompts)} texts for {len(texts)} embeddings; there must be one for each."
+        )
+        return None
+    rows, twice = _rows([plain(text) for text in prompts], content.get("template", "{}"))
+    if twice:
+        files.fault("head.prompts", f"“{twice}” stands twice.")
+        return None
+    length = np.stack([_unit(row) for row in texts.astype(np.float64)])
+    return TextHead(length, rows, float(content.get("logit_scale", 1.0)))
+
+
+def _rows(prompts: Sequence[str], template: str) -> tuple[dict[str, int], str]:
+    """Give each prompt's row, bare and within the template, and the first that stands twice."""
+    rows: dict[str, int] = {}
+    for row, text in enumerate(prompts):
+        for known in {text, plain(template.replace("{}", text))}:
+            if known in rows:
+                return rows, known
+            rows[known] = row
+    return rows, ""
+
+
+def _unit(embedding: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bring to length 1; an embedding of zeros has no direction and gives what is not a number."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: NDArray[np.float64] = embedding / np.linalg.norm(embedding)
+    return found
+
+
+def replies_of(
+    head: Head, embeddings: NDArray[np.float64], prompts: Sequence[str], dimensions: Sequence[str]
+) -> list[Reply]:
+    """Score rows of embeddings, one reply each.
+
+    Raises:
+        ValueError: If the head gives another number of scores than there are dimensions.
+    """
+    found = []
+    for embedding, prompt in zip(embeddings, prompts, strict=True):
+        scores = [float(value) for value in head.score(embedding, prompt)]
+        found.append(Reply(dict(zip(dimensions, scores, strict=True))))
+    return found

