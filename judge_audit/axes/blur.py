@@ -34,7 +34,7 @@ AXES = (
         visibility="blur",
         statistic="sharpness",
         rises=False,
-        recipe_version=1,
+        recipe_version=2,
         draw=_draw,
     ),
 )
