@@ -28,13 +28,11 @@ def _table(stops: float) -> Pixels:
 
 
 def _raise(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
-    del scratch
-    return looked_up(image, _table(strength))
+    return looked_up(image, _table(strength), scratch.fresh(image.shape))
 
 
 def _lower(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
-    del scratch
-    return looked_up(image, _table(-strength))
+    return looked_up(image, _table(-strength), scratch.fresh(image.shape))
 
 
 AXES = (

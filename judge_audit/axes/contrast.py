@@ -21,7 +21,8 @@ def _stretch(image: Pixels, gain: float, scratch: Scratch) -> Pixels:
     """Move every value away from (or towards) the mean luma by a table, rounded and clipped."""
     middle = scratch.mean_lightness(image)
     value = middle + (np.arange(256) - middle) * gain
-    return looked_up(image, np.clip(np.rint(value), 0, 255).astype(np.uint8))
+    table = np.clip(np.rint(value), 0, 255).astype(np.uint8)
+    return looked_up(image, table, scratch.fresh(image.shape))
 
 
 def _raise(image: Pixels, strength: float, scratch: Scratch) -> Pixels:

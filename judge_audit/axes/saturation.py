@@ -77,7 +77,7 @@ def _scale_chroma(image: Pixels, gain: float, scratch: Scratch) -> Pixels:
     mix = (FROM_LAB @ np.diag([1.0, gain, gain]) @ TO_LAB).astype(np.float32)
     cones, light = scratch.plane("cones", (1, BLOCK, 3)), scratch.plane("light", (1, BLOCK, 3))
     steps = scratch.plane("steps", (1, BLOCK, 3), np.uint16)
-    drawn = np.empty((1, image.size // 3, 3), np.uint8)
+    drawn = scratch.fresh((1, image.size // 3, 3))
     for start in range(0, roots.shape[1], BLOCK):
         block = roots[:, start : start + BLOCK]
         size = block.shape[1]

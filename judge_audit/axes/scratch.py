@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,10 @@ COARSE = (2.5, 7.0)
 """Sigma in pixels from which a blur is made at half and at quarter size: at most 2.2 levels from the exact
 Gaussian on photographs (1.1 at full size) and 2.6 on black and white noise (2.5), 0.35 on average (0.25)."""
 
+SPARE_BYTES = 2**26
+SPARE_STEP = 2**16
+"""Memory of drawn pictures is kept by size in steps of 64 KiB, at most 64 MiB of a size."""
+
 REACH_STEP = 32
 """Blurs whose reach is the same multiple of this many pixels share their halved images."""
 
@@ -32,6 +38,20 @@ BORDER = cv2.BORDER_REFLECT
 WIDE_TABLE = 2**16
 PAIRS_PAY_FROM = 2**17
 """Bytes from which a table of pairs is worth making."""
+
+
+class _Lease:
+    """Owns the memory of one drawn picture; when nobody holds the picture any more, gives it back."""
+
+    def __init__(self, memory: NDArray[np.uint8], spare: deque[NDArray[np.uint8]]) -> None:
+        """Take the memory; `spare` is where it goes afterwards."""
+        self._memory = memory
+        self._spare = spare
+        self.__array_interface__ = memory.__array_interface__
+
+    def __del__(self) -> None:
+        """Give the memory back. The oldest spare one falls out when there are too many."""
+        self._spare.append(self._memory)
 
 
 class Scratch:
@@ -48,10 +68,13 @@ class Scratch:
         self._kept: dict[str, NDArray[Any]] = {}
         self._lent: list[NDArray[Any]] = []
         self._spare: list[NDArray[Any]] = []
+        self._returned: dict[int, deque[NDArray[np.uint8]]] = {}
 
     def begin(self, image: Pixels) -> None:
         """Turn to another image: what was kept of the one before is dropped, its rooms are used again."""
         if self._image is not image:
+            if self._image is not None and self._image.shape != image.shape:
+                self._returned = {}
             self._image = image
             self._kept.clear()
             self._spare, self._lent = self._lent, []
@@ -73,6 +96,24 @@ class Scratch:
         else:
             self._lent.append(np.empty(shape, kind))
         return self._lent[-1]
+
+    def fresh(self, shape: tuple[int, ...]) -> Pixels:
+        """Give 8-bit pixels to draw into and hand out.
+
+        They belong to whoever holds them or a view of them; only when the last holder has let go is their memory
+        used for another picture, which spares the page faults of new memory. Their content is whatever was there.
+        """
+        size = math.prod(shape)
+        steps = -(-size // SPARE_STEP)
+        spare = self._returned.setdefault(
+            steps, deque(maxlen=max(4, SPARE_BYTES // (max(steps, 1) * SPARE_STEP)))
+        )
+        try:
+            memory = spare.pop()
+        except IndexError:
+            memory = np.empty(steps * SPARE_STEP, np.uint8)
+        leased: Pixels = np.asarray(_Lease(memory, spare))
+        return leased[:size].reshape(shape)
 
     def kept(self, image: Pixels, name: str, make: Callable[[Pixels], NDArray[Any]]) -> NDArray[Any]:
         """Give what `make` makes of an image, made once for all rungs that ask under that name."""
@@ -180,17 +221,19 @@ def wide_tables() -> bool:
     return True
 
 
-def looked_up(image: Pixels, table: Pixels) -> Pixels:
-    """Send every value of an image through a table of 256; new pixels.
+def looked_up(image: Pixels, table: Pixels, out: Pixels) -> Pixels:
+    """Send every value of an image through a table of 256 into `out`.
 
     Two neighbouring values are looked up in one step where that pays.
     """
     pays = image.size >= PAIRS_PAY_FROM and image.size % 2 == 0 and image.flags.c_contiguous
     if not pays or not wide_tables():
-        return cv2.LUT(image, table)  # type: ignore[return-value]
+        cv2.LUT(image, table, dst=out)
+        return out
     wide = table.astype(np.uint16)
     pairs = (wide[:, None] << 8 | wide).reshape(-1)
-    return cv2.LUT(image.reshape(1, -1).view(np.uint16), pairs).view(np.uint8).reshape(image.shape)
+    cv2.LUT(image.reshape(1, -1).view(np.uint16), pairs, dst=out.reshape(1, -1).view(np.uint16))
+    return out
 
 
 def looked_up_wide(values: NDArray[np.uint16], table: NDArray[Any], out: NDArray[Any]) -> NDArray[Any]:

@@ -22,9 +22,10 @@ BLOCK = 2**17
 def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
     """Add what the blur takes away, once: image + (image - softened)."""
     softened = scratch.blurred(image, sigma_in_pixels(image, strength))
+    sharper = scratch.fresh(image.shape)
     if softened is image:
-        return image.copy()
-    sharper = np.empty(image.shape, np.uint8)
+        np.copyto(sharper, image)
+        return sharper
     darker = scratch.plane("darker", (1, BLOCK), np.uint8)
     flat = [plane.reshape(1, -1) for plane in (np.ascontiguousarray(image), softened, sharper)]
     for start in range(0, image.size, BLOCK):
