@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from judge_audit.axes.axis import Axis
 from judge_audit.axes.scratch import ladder
 
@@ -21,7 +23,9 @@ def sigma_in_pixels(image: Pixels, strength: float) -> float:
 
 
 def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
-    return scratch.blurred(image, sigma_in_pixels(image, strength)).copy()
+    drawn = scratch.fresh(image.shape)
+    np.copyto(drawn, scratch.blurred(image, sigma_in_pixels(image, strength)))
+    return drawn
 
 
 AXES = (
@@ -34,7 +38,7 @@ AXES = (
         visibility="blur",
         statistic="sharpness",
         rises=False,
-        recipe_version=1,
+        recipe_version=2,
         draw=_draw,
     ),
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from judge_audit.axes.axis import Axis
 from judge_audit.axes.saturation import LINEAR
-from judge_audit.axes.scratch import ladder
+from judge_audit.axes.scratch import ladder, looked_up
 
 if TYPE_CHECKING:
     from judge_audit.axes.axis import Pixels
@@ -19,21 +19,20 @@ THRESHOLD = 0.12
 """About 5 % of encoded brightness (Song & Luo 2001)."""
 
 
-def _expose(image: Pixels, stops: float) -> Pixels:
-    """Multiply linear light by 2 ** stops; clipped at white."""
+@lru_cache(maxsize=256)
+def _table(stops: float) -> Pixels:
+    """Give each value's after linear light was multiplied by 2 ** stops; clipped at white."""
     light = np.clip(LINEAR.astype(np.float64) * 2.0**stops, 0.0, 1.0)
     value = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
-    return cv2.LUT(image, np.rint(value * 255).astype(np.uint8))  # type: ignore[return-value]
+    return np.asarray(np.rint(value * 255), np.uint8)
 
 
 def _raise(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
-    del scratch
-    return _expose(image, strength)
+    return looked_up(image, _table(strength), scratch.fresh(image.shape))
 
 
 def _lower(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
-    del scratch
-    return _expose(image, -strength)
+    return looked_up(image, _table(-strength), scratch.fresh(image.shape))
 
 
 AXES = (

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from judge_audit.axes.axis import Axis
-from judge_audit.axes.scratch import ladder
+from judge_audit.axes.scratch import ladder, looked_up
 
 if TYPE_CHECKING:
     from judge_audit.axes.axis import Pixels
@@ -22,7 +21,8 @@ def _stretch(image: Pixels, gain: float, scratch: Scratch) -> Pixels:
     """Move every value away from (or towards) the mean luma by a table, rounded and clipped."""
     middle = scratch.mean_lightness(image)
     value = middle + (np.arange(256) - middle) * gain
-    return cv2.LUT(image, np.clip(np.rint(value), 0, 255).astype(np.uint8))  # type: ignore[return-value]
+    table = np.clip(np.rint(value), 0, 255).astype(np.uint8)
+    return looked_up(image, table, scratch.fresh(image.shape))
 
 
 def _raise(image: Pixels, strength: float, scratch: Scratch) -> Pixels:

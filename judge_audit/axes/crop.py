@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from judge_audit.axes.axis import Axis
 from judge_audit.axes.scratch import ladder
 
@@ -15,10 +17,11 @@ THRESHOLD = 0.05
 
 
 def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
-    del scratch
     width = image.shape[1]
     kept = max(1, width - round(width * strength))
-    return image[:, :kept].copy()
+    drawn = scratch.fresh((image.shape[0], kept, image.shape[2]))
+    np.copyto(drawn, image[:, :kept])
+    return drawn
 
 
 AXES = (

@@ -5,11 +5,13 @@ from __future__ import annotations
 import types
 from concurrent.futures import ThreadPoolExecutor
 
+import cv2
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter
 
 from judge_audit.axes import axes_of, builtin_axes
-from judge_audit.axes.scratch import Scratch
+from judge_audit.axes.scratch import Scratch, wide_tables
 from judge_audit.demo.photos import cut_crops
 from judge_audit.digests import pixel_digest
 from judge_audit.errors import MachineryError
@@ -159,6 +161,72 @@ def test_threads_draw_the_same_pixels():
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(digests, range(8)))
     assert all(entry == found[0] for entry in found)
+
+
+def test_blur_is_a_gaussian_of_the_stated_radius_at_any_size():
+    noise = np.random.default_rng(1).integers(0, 2, (209, 246, 3)).astype(np.uint8) * 255
+    pictures = [crop.pixels for crop in cut_crops(3, 320, 1)]
+    for pixels, most in (
+        *((picture, 2.2) for picture in pictures),
+        (pictures[0][:301, :319], 2.2),
+        (noise, 2.6),
+    ):
+        side = min(pixels.shape[:2])
+        for strength in AXES["blur"].strengths:
+            sigma = strength / 100 * side
+            wanted = gaussian_filter(pixels.astype(float), (sigma, sigma, 0), mode="reflect", truncate=6)
+            apart = draw("blur", pixels, strength) - wanted
+            assert np.abs(apart).max() <= most
+            assert abs(apart.mean()) < 0.1
+            assert np.abs(apart).mean() < 0.4
+
+
+def test_sharpen_takes_the_blur_away_once_more_and_clips():
+    for strength in AXES["sharpen"].strengths:
+        wanted = np.clip(2 * PICTURES[0].astype(int) - draw("blur", PICTURES[0], strength), 0, 255)
+        assert np.array_equal(draw("sharpen", PICTURES[0], strength), wanted)
+
+
+def test_a_picture_in_hand_is_never_drawn_over():
+    scratch, held = Scratch(), []
+    for pixels in (*PICTURES[:3], PICTURES[0]):
+        for axis in AXES.values():
+            for strength in axis.strengths:
+                drawn = axis.draw(pixels, strength, scratch)
+                held.append((drawn[1:, ::2], drawn[1:, ::2].copy()))
+                held = held[-40:]
+                assert not any(np.shares_memory(drawn, view) for view, _ in held[:-1])
+    assert all(np.array_equal(view, kept) for view, kept in held)
+
+
+def test_pixels_do_not_depend_on_where_in_memory_a_picture_lies():
+    pixels = np.ascontiguousarray(PICTURES[2][:77, :91])
+    for offset in (1, 3, 8, 17):
+        memory = np.zeros(pixels.size + 64, np.uint8)
+        moved = memory[offset : offset + pixels.size].reshape(pixels.shape)
+        moved[...] = pixels
+        for name, axis in AXES.items():
+            for strength in axis.strengths[::3]:
+                assert np.array_equal(draw(name, moved, strength), draw(name, pixels, strength))
+
+
+def test_an_opencv_without_wide_tables_draws_the_same_pixels(monkeypatch):
+    pixels = cut_crops(1, 256, 1)[0].pixels
+    wanted = {name: draw(name, pixels, axis.strengths[-1]) for name, axis in AXES.items()}
+    wide_tables.cache_clear()
+
+    def refuse(values, *_args, plain=cv2.LUT, **named):
+        if values.dtype == np.uint16:
+            raise cv2.error
+        return plain(values, *_args, **named)
+
+    monkeypatch.setattr(cv2, "LUT", refuse)
+    try:
+        assert not wide_tables()
+        for name, axis in AXES.items():
+            assert np.array_equal(draw(name, pixels, axis.strengths[-1]), wanted[name])
+    finally:
+        wide_tables.cache_clear()
 
 
 def test_a_malformed_axis_file_is_refused_by_name():
