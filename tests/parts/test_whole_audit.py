@@ -176,6 +176,27 @@ def _bought_only_what_was_missing(folder, held, before):
     assert not twice
 
 
+def test_twenty_generated_pictures_of_thirteen_sources_are_audited_in_one_command(tmp_path, shared_cases):
+    words = ["run", "--items", str(shared_cases / "images.csv"), "--lake", "lake", "--report", "report"]
+    done = run(tmp_path, words)
+    assert done.stdout.startswith("Position: screening")
+    lake = Lake.open(tmp_path / "lake", create=False)
+    items = lake.read("items")
+    assert items.num_rows == 20
+    assert len(items["source"].unique()) == 13
+    told = run(tmp_path, ["lake", "sql", "--lake", "lake", "--json", "SELECT * FROM covariate_verdicts"])
+    rows = json.loads(told.stdout)
+    read = [row for row in rows if row["verdict"] != "missing"]
+    assert {row["axis"] for row in read} == {
+        "saturation+", "saturation-", "brightness+", "brightness-", "contrast+", "contrast-", "sharpen", "blur",
+    }  # fmt: skip
+    assert not [row for row in rows if row["verdict"] == "pass"], "coarse lifts cannot pass"
+    assert all("pooled" in row["reason"] and "coarse" in row["reason"] for row in read)
+    assert [row["axis"] for row in rows if row["verdict"] == "missing"] == ["crop"] * 3
+    document = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
+    assert any("fewer than 30" in text for text in document["caveats"])
+
+
 def test_a_wheel_runs_the_demo_in_an_empty_environment_beside_other_flows_and_tasks(tmp_path):
     subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path / "dist"), str(ROOT)],
