@@ -167,8 +167,8 @@ def test_blur_is_a_gaussian_of_the_stated_radius_at_any_size():
     noise = np.random.default_rng(1).integers(0, 2, (209, 246, 3)).astype(np.uint8) * 255
     pictures = [crop.pixels for crop in cut_crops(3, 320, 1)]
     for pixels, most in (
-        *((picture, 2.2) for picture in pictures),
-        (pictures[0][:301, :319], 2.2),
+        *((picture, 2.4) for picture in pictures),
+        (pictures[0][:301, :319], 2.4),
         (noise, 2.6),
     ):
         side = min(pixels.shape[:2])
@@ -177,8 +177,8 @@ def test_blur_is_a_gaussian_of_the_stated_radius_at_any_size():
             wanted = gaussian_filter(pixels.astype(float), (sigma, sigma, 0), mode="reflect", truncate=6)
             apart = draw("blur", pixels, strength) - wanted
             assert np.abs(apart).max() <= most
-            assert abs(apart.mean()) < 0.1
-            assert np.abs(apart).mean() < 0.4
+            assert abs(apart.mean()) < 0.07
+            assert np.abs(apart).mean() < 0.45
 
 
 def test_sharpen_takes_the_blur_away_once_more_and_clips():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import cv2
@@ -62,20 +63,63 @@ def test_rendering_keeps_a_judge_of_20_ms_busy():
     assert share >= 0.9
 
 
+class Timed:
+    """The default judge with a clock: `busy` is the time for which it was at work."""
+
+    def __init__(self):
+        self.judge = load_judge("brisque")
+        self.card = self.judge.card
+        self.busy = 0.0
+
+    def score(self, stimuli):
+        started = time.perf_counter()
+        replies = self.judge.score(stimuli)
+        self.busy += time.perf_counter() - started
+        return replies
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="drawing and judging need a core each")
+def test_scoring_with_the_default_judge_takes_hardly_longer_than_the_judge_itself():
+    work, ratios = _work(), []
+    for _ in range(4):
+        judge, started = Timed(), time.perf_counter()
+        list(score_block(judge, work, axes=AXES, load=lambda item: item["pixels"], answered={}))
+        ratios.append((time.perf_counter() - started) / judge.busy)
+    print("wall time over the judge's: " + ", ".join(f"{ratio:.3f}" for ratio in ratios))
+    assert min(ratios) <= 1.1
+
+
+@pytest.fixture(scope="module")
+def shares():
+    """Drawing's share of the default judge's time by side, in processor time of one thread, fastest of six.
+
+    As in an audit, a batch is drawn and then judged.
+    """
+    cv2.setNumThreads(1)
+    judge, scratch, found = load_judge("brisque"), Scratch(), {}
+    for side in (320, 512):
+        spent = []
+        for _ in range(6):
+            ((item, probes),) = _work(1, side)
+            started = time.thread_time()
+            pictures = [AXES[x["axis"]].draw(item["pixels"], x["strength"], scratch) for x in probes[1:]]
+            drawn = time.thread_time()
+            judge.score([Stimulus(pixels, "") for pixels in pictures])
+            spent.append((drawn - started, time.thread_time() - drawn))
+        drawing, judging = np.min(spent, axis=0)
+        found[side] = drawing / judging
+        print(f"{side} px: drawing {drawing:.3f} s, judging {judging:.3f} s, share {found[side]:.3f}")
+    return found
+
+
+def test_drawing_takes_less_than_a_fifth_of_the_default_judges_time(shares):
+    assert max(shares.values()) <= 0.2
+
+
 @pytest.mark.xfail(
     strict=True,
-    reason="measured 0.27 at 320 px on two cores: BRISQUE takes 1.6 ms a picture here, drawing a rung 0.4 ms",
+    reason="measured 0.13 at 320 and at 512 px: BRISQUE takes 1.5 and 3.9 ms a picture here, drawing 0.2 and 0.5 ms; "
+    "the share was set for a BRISQUE of 7 and 18 ms, beside which drawing takes 0.03",
 )
-def test_rendering_costs_little_beside_the_default_judge():
-    cv2.setNumThreads(1)
-    judge, scratch = load_judge("brisque"), Scratch()
-    drawing = judging = 0.0
-    for item, probes in _work():
-        for probe in probes[1:]:
-            started = time.perf_counter()
-            pixels = AXES[probe["axis"]].draw(item["pixels"], probe["strength"], scratch)
-            drawn = time.perf_counter()
-            judge.score([Stimulus(pixels, "")])
-            drawing, judging = drawing + drawn - started, judging + time.perf_counter() - drawn
-    print(f"drawing {drawing:.3f} s, judging {judging:.3f} s, ratio {drawing / judging:.3f}")
-    assert drawing <= 0.05 * judging
+def test_rendering_costs_little_beside_the_default_judge(shares):
+    assert max(shares.values()) <= 0.05
