@@ -19,6 +19,7 @@ from judge_audit import __version__
 from judge_audit.axes import fingerprint
 from judge_audit.calling import score_block, score_control
 from judge_audit.checks.evidence import Evidence, Findings
+from judge_audit.covariates import covariate_table
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.items import read_items
 from judge_audit.judges.protocol import Stimulus
@@ -35,7 +36,7 @@ from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import responses
 from judge_audit.standings import POSITION_ROW, builtin_uses, stand
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import State
+from judge_audit.vocabulary import ORIGINAL, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -119,7 +120,8 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     )
     lake.commit({"items": plan.items, "refusals": plan.refusals, "probes": plan.probes})
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
-    register(current, [card, current.ruler.card, *(control.card for control in current.controls(zones_id))])
+    instruments = (current.ruler.card, current.surveyor.card)
+    register(current, [card, *instruments, *(control.card for control in current.controls(zones_id))])
     new, unsettled = _unsettled(current, plan.probes)
     asked = plan.probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
     prepared = Prepared(
@@ -144,17 +146,23 @@ def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     """
     items: set[str] = set()
     new = 0
-    for card in (current.judge.card, current.ruler.card):
+    for card in (current.judge.card, current.ruler.card, current.surveyor.card):
         held = current.lake.answered(card.judge_id)
         usable = pc.and_(
             pc.equal(held["renderer"], fingerprint()), pc.not_equal(held["state"], State.FAILED.value)
         )
         settled = held.filter(usable).select(KEYS)
-        left = probes.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
+        asked = _untouched_once(probes) if card is current.surveyor.card else probes
+        left = asked.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
         items.update(left["item_id"].to_pylist())
         if card is current.judge.card:
             new = left.select(KEYS).group_by(KEYS).aggregate([]).num_rows
     return new, items
+
+
+def _untouched_once(probes: pa.Table) -> pa.Table:
+    """Keep the first asking of each untouched item: all that the surveyor is shown."""
+    return probes.filter(pc.and_(pc.equal(probes["axis"], ORIGINAL), pc.equal(probes["repeat"], 0)))
 
 
 def pace(current: Session, prepared: Prepared) -> float:
@@ -234,7 +242,9 @@ def _audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
 def score(
     current: Session, prepared: Prepared, block: Block, *, on_probes: Callable[[int], None] | None = None
 ) -> int:
-    """Have the judge, and the ruler, answer every probe of a block; each batch is committed as it comes.
+    """Have the judge and the ruler answer every probe of a block, the surveyor only the untouched ones.
+
+    Each batch is committed as it comes.
 
     Args:
         current: The session.
@@ -247,7 +257,8 @@ def score(
     """
     work = _work(current, prepared, block)
     bought = 0
-    for judge in (current.judge, current.ruler):
+    once = [(item, [probe for probe in probes if _is_first(probe)]) for item, probes in work]
+    for judge in (current.judge, current.ruler, current.surveyor):
         card = judge.card
         answered = {
             (row["probe_id"], row["repeat"]): row for row in current.lake.answered(card.judge_id).to_pylist()
@@ -255,7 +266,7 @@ def score(
         with current.turn(card):
             for batch in score_block(
                 judge,
-                work,
+                once if judge is current.surveyor else work,
                 axes=current.axes,
                 load=lambda item: current.pixels(item["uri"]),
                 answered=answered,
@@ -272,6 +283,10 @@ def score(
                     if on_probes:
                         on_probes(batch.probes)
     return bought
+
+
+def _is_first(probe: Mapping[str, Any]) -> bool:
+    return bool(probe["axis"] == ORIGINAL and probe["repeat"] == 0)
 
 
 def _work(
@@ -312,21 +327,26 @@ def score_controls(current: Session, prepared: Prepared) -> None:
 
 def check(current: Session, prepared: Prepared) -> None:
     """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
-    findings, verdicts = _examine(current, prepared, current.judge.card, is_control=False)
+    instruments = [
+        responses(current, prepared.plan_id, instrument.card.judge_id).to_pylist()
+        for instrument in (current.ruler, current.surveyor)
+    ]
+    items = current.plan_table("items", prepared.plan_id).to_pylist()
+    covariates = covariate_table(items, (row for rows in instruments for row in rows if _is_first(row)))
+    findings, verdicts = _examine(current, prepared, current.judge.card, covariates, is_control=False)
     zoned = {
         row["axis"]
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
         if row["perceptible_low"] is not None
     }
     for control in current.controls(prepared.zones_id):
-        found, told = _examine(current, prepared, control.card, is_control=True)
+        found, told = _examine(current, prepared, control.card, covariates, is_control=True)
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told, zoned)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
     margin = read_limits(current.configuration.limits)["premature.margin"]
     findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))
-    ruled = responses(current, prepared.plan_id, current.ruler.card.judge_id).to_pylist()
-    findings += measure_purity(prepared.audit_id, ruled, current.axes)
+    findings += measure_purity(prepared.audit_id, instruments[0], current.axes)
     standings = [
         {**row, "audit_id": prepared.audit_id, "judge_id": prepared.judge_id}
         for row in stand(builtin_uses(), verdicts)
@@ -343,7 +363,7 @@ def check(current: Session, prepared: Prepared) -> None:
 
 
 def _examine(
-    current: Session, prepared: Prepared, card: Card, *, is_control: bool
+    current: Session, prepared: Prepared, card: Card, covariates: pa.Table, *, is_control: bool
 ) -> tuple[Findings, list[dict[str, Any]]]:
     """Run every check on one judge."""
     evidence = Evidence(
@@ -356,6 +376,7 @@ def _examine(
         zones=current.zones(prepared.plan_id, prepared.zones_id),
         axes=current.axes,
         limits=read_limits(current.configuration.limits),
+        covariates=covariates,
     )
     findings = Findings()
     for part in find_checks(current.configuration.project).values():
