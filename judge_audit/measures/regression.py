@@ -11,10 +11,6 @@ are many), everything is computed anew, ranks included. The replicates give the 
 variance, the bias (Quenouille 1956), so that pure noise is explained by about 0: R² in the sample is about
 p/n for noise, more if items hang together, which an adjustment by p and n cannot know. A bootstrap is worse
 here: copies of a cluster in a resample are explained by one another, and R² rises once more.
-
-Shares of single statistics are the mean gain in R² over all orders in which they could enter (Lindeman,
-Merenda & Gold 1980; Grömping 2006, *Relative importance for linear regression in R*): the Shapley value of
-R². Two copies of a statistic share equally, and shares add up to R².
 """
 
 from __future__ import annotations
@@ -27,11 +23,10 @@ import numpy as np
 from scipy import special
 
 from judge_audit.measures.estimates import MIN_CLUSTERS, NOTHING, Estimate
+from judge_audit.measures.importance import correlations, explained_by_subsets, least_squares, mean_gains
 from judge_audit.measures.lifts import rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -52,9 +47,6 @@ FEW_OTHERS = 5
 
 LIFT_PER_WEIGHT = 1 / (2 * math.sqrt(math.pi))
 """Mean density E φ(Z): a normal score higher by a small d overtakes d times this share of the traffic."""
-
-SINGULAR = 1e-9
-"""Variance left below this is rounding: the statistic is a copy of those before it."""
 
 CHUNK = 2_000_000
 """Numbers held at once."""
@@ -167,85 +159,6 @@ def normal_scores(values: Floats, groups: Ints) -> Floats:
     return np.where(np.isfinite(scores), scores, 0.0)[:, place]
 
 
-def correlations(columns: Floats, kept: Floats) -> Floats:
-    """Correlate columns over the items kept.
-
-    Args:
-        columns: Shape (B, n, q).
-        kept: 1 where an item counts, else 0, shape (B, n).
-
-    Returns:
-        Shape (B, q, q); rows and columns of constants are 0.
-    """
-    weights = kept[:, :, None]
-    means = (columns * weights).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
-    centred = (columns - means) * weights
-    products = np.matmul(centred.transpose(0, 2, 1), centred)
-    spread = np.sqrt(np.einsum("bii->bi", products))
-    size = np.sqrt(kept.sum(axis=1, keepdims=True))
-    inverse = np.where(spread > SINGULAR * size, 1 / np.maximum(spread, SINGULAR * size), 0.0)
-    return np.asarray(products * inverse[:, :, None] * inverse[:, None, :])
-
-
-def explained_by_subsets(matrices: Floats) -> Floats:
-    """R² of every subset of the statistics, by the tree of Schur complements.
-
-    At each step the first statistic left is either dropped or swept out of all that is left; at the end what
-    is left of the last variable's variance is 1 − R². All subsets together cost as much as a few fits.
-
-    Args:
-        matrices: Correlations of p statistics and, last, the scores, shape (B, p + 1, p + 1).
-
-    Returns:
-        Shape (B, 2^p); bit k of the position counted from the highest is statistic k.
-    """
-    left = matrices[:, None]
-    while left.shape[-1] > 1:
-        pivot = left[:, :, 0, 0]
-        sound = pivot > SINGULAR
-        inverse = np.where(sound, 1 / np.where(sound, pivot, 1.0), 0.0)
-        row = left[:, :, 0, 1:]
-        rest = left[:, :, 1:, 1:]
-        swept = rest - (row * inverse[..., None])[..., :, None] * row[..., None, :]
-        left = np.stack([rest, swept], axis=2).reshape(len(rest), -1, *rest.shape[2:])
-    return np.asarray(matrices[:, None, -1, -1] - left[:, :, 0, 0])
-
-
-def mean_gains(explained: Floats) -> Floats:
-    """Average each statistic's gain in R² over all orders of entry.
-
-    Args:
-        explained: R² of every subset, shape (B, 2^p), as `explained_by_subsets` gives it.
-
-    Returns:
-        Shape (B, p).
-    """
-    count = explained.shape[1].bit_length() - 1
-    subsets = np.arange(explained.shape[1])
-    sizes = np.array([int(subset).bit_count() for subset in subsets])
-    gains = []
-    for feature in range(count):
-        bit = 1 << (count - 1 - feature)
-        without = subsets[(subsets & bit) == 0]
-        size = sizes[without]
-        orders = special.factorial(size) * special.factorial(count - 1 - size) / special.factorial(count)
-        gains.append((explained[:, without | bit] - explained[:, without]) @ orders)
-    return np.stack(gains, axis=1)
-
-
-def least_squares(matrices: Floats) -> Floats:
-    """Weights of the last variable on the others; of copies, the smallest ones.
-
-    Args:
-        matrices: Correlations, or products about the means, shape (B, p + 1, p + 1).
-
-    Returns:
-        Shape (B, p).
-    """
-    inverse = np.linalg.pinv(matrices[:, :-1, :-1], rcond=SINGULAR, hermitian=True)
-    return np.asarray(np.einsum("bij,bj->bi", inverse, matrices[:, :-1, -1]))
-
-
 def fit(sample: Sample, *, seed: int) -> Fit | None:
     """Regress the scores of one source on its statistics.
 
@@ -275,17 +188,17 @@ def fit(sample: Sample, *, seed: int) -> Fit | None:
     scale = np.append(sample.feature_units[use], sample.score_unit)
     raw = least_squares(_products_without(columns / np.where(scale > 0, scale, 1.0), groups))
 
-    def estimates(replicates: Floats, *, unbiased: bool) -> tuple[Estimate, ...]:
-        return tuple(jackknife(part, len(groups), n_clusters, unbiased=unbiased) for part in replicates.T)
+    def estimates(replicates: Floats, *, noise: int = 0) -> tuple[Estimate, ...]:
+        return tuple(jackknife(part, len(groups), n_clusters, noise=noise) for part in replicates.T)
 
     return Fit(
         names,
         constant,
-        estimates(subsets[:, -1:], unbiased=True)[0],
+        estimates(subsets[:, -1:], noise=len(names))[0],
         float(subsets[0, -1]),
-        estimates(mean_gains(subsets), unbiased=True),
-        estimates(LIFT_PER_WEIGHT * least_squares(ranked), unbiased=False),
-        estimates(raw, unbiased=False),
+        estimates(mean_gains(subsets), noise=1),
+        estimates(LIFT_PER_WEIGHT * least_squares(ranked)),
+        estimates(raw),
     )
 
 
@@ -325,16 +238,18 @@ def _products_without(columns: Floats, groups: Ints) -> Floats:
         )
 
 
-def jackknife(replicates: Floats, n: int, n_clusters: int, *, unbiased: bool) -> Estimate:
+def jackknife(replicates: Floats, n: int, n_clusters: int, *, noise: int = 0) -> Estimate:
     """Make an estimate of a figure and its values without each group.
 
-    V = (G−1)/G · Σ (θ₋g − mean)², G − 1 degrees of freedom; the bias is (G−1)·(mean − θ).
+    V = (G−1)/G · Σ (θ₋g − mean)², G − 1 degrees of freedom. A share of variance is a sum of squares: the bias
+    b = (G−1)·(mean − θ) is what k weights of pure noise explain, and is taken off. Such noise alone varies by
+    2b²/k, and V is never less: the replicates of a share that happens to lie at nought hardly move.
 
     Args:
         replicates: The figure among all, then without each group, shape (G + 1,).
         n: Items behind it.
         n_clusters: Clusters behind it.
-        unbiased: Whether to take the bias off.
+        noise: k for a share of variance explained by k statistics, 0 for figures without bias.
     """
     value, without = float(replicates[0]), replicates[1:]
     if not np.isfinite(replicates).all():
@@ -342,49 +257,8 @@ def jackknife(replicates: Floats, n: int, n_clusters: int, *, unbiased: bool) ->
     count = len(without)
     mean = float(without.mean())
     variance = (count - 1) / count * float(((without - mean) ** 2).sum())
-    bias = (count - 1) * (mean - value) if unbiased else 0.0
-    return Estimate(value - bias, variance, count - 1, n, n_clusters)
-
-
-def within_sources(parts: Sequence[Estimate]) -> Estimate:
-    """Combine estimates of several sources by their numbers of items: Σ a_s θ_s, V = Σ a_s² V_s."""
-    known = [part for part in parts if math.isfinite(part.value)]
-    n = sum(part.n for part in known)
-    if not n:
-        return NOTHING
-    return Estimate(
-        sum(part.value * part.n / n for part in known),
-        sum(part.variance * (part.n / n) ** 2 for part in known),
-        sum(part.df for part in known),
-        n,
-        sum(part.n_clusters for part in known),
-    )
-
-
-def difference(first: Estimate, second: Estimate) -> Estimate:
-    """Subtract estimates of two sources; degrees of freedom by Welch (1947) and Satterthwaite."""
-    if not (math.isfinite(first.value) and math.isfinite(second.value)):
-        return NOTHING
-    variance = first.variance + second.variance
-    spread = first.variance**2 / max(first.df, 1) + second.variance**2 / max(second.df, 1)
-    df = int(variance**2 / spread) if spread > 0 else first.df + second.df
-    clusters = first.n_clusters + second.n_clusters
-    return Estimate(first.value - second.value, variance, df, first.n + second.n, clusters)
-
-
-def heterogeneity(parts: Sequence[Estimate]) -> tuple[float, float]:
-    """Cochran's Q of estimates of several sources, and I² = 1 − (k − 1)/Q (Higgins & Thompson 2002).
-
-    Shown, never a verdict: I² exceeds 50 % in one of six comparisons of equal sources.
-
-    Returns:
-        Q and I²; NaN if fewer than two sources have a variance.
-    """
-    known = [part for part in parts if math.isfinite(part.value) and part.variance > 0]
-    if len(known) < 2:
-        return math.nan, math.nan
-    precision = np.array([1 / part.variance for part in known])
-    values = np.array([part.value for part in known])
-    middle = float((precision * values).sum() / precision.sum())
-    q = float((precision * (values - middle) ** 2).sum())
-    return q, max(0.0, 1 - (len(known) - 1) / q) if q > 0 else 0.0
+    if noise:
+        bias = (count - 1) * (mean - value)
+        value -= bias
+        variance = max(variance, 2 * bias**2 / noise)
+    return Estimate(value, variance, count - 1, n, n_clusters)

@@ -11,6 +11,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from judge_audit.measures import regression as reg
+from judge_audit.measures.importance import correlations, explained_by_subsets, mean_gains
 
 NAMES = tuple("abcdefghij")
 
@@ -54,8 +55,8 @@ def brute_shares(scores, features):
 def in_sample_shares(scores, features):
     """Shares before the bias is removed."""
     columns = np.column_stack([features, scores])
-    matrix = reg.correlations(np.stack([normal(c) for c in columns.T], 1)[None], np.ones((1, len(scores))))
-    return reg.mean_gains(reg.explained_by_subsets(matrix))[0]
+    matrix = correlations(np.stack([normal(c) for c in columns.T], 1)[None], np.ones((1, len(scores))))
+    return mean_gains(explained_by_subsets(matrix))[0]
 
 
 def test_shares_equal_brute_force_over_all_orders_by_statsmodels():
@@ -200,7 +201,7 @@ def test_replicates_equal_a_fit_without_the_cluster():
     clusters = np.repeat(np.arange(20), 3)
     scores = np.round(scores, 1)
     columns = np.column_stack([features, scores])
-    replicates = reg.explained_by_subsets(reg._rank_correlations(columns, clusters))[:, -1]
+    replicates = explained_by_subsets(reg._rank_correlations(columns, clusters))[:, -1]
     for left_out in (0, 7, 19):
         kept = clusters != left_out
         ranked = np.column_stack([normal(column[kept]) for column in features.T])
@@ -229,22 +230,6 @@ def test_infinite_scores_stand_at_the_ends():
     one, other = (reg.fit(sample(values, features), seed=1) for values in (filled, high))
     assert one.explained.value == pytest.approx(other.explained.value, abs=1e-12)
     assert math.isnan(one.raw_weights[0].value)
-
-
-def test_sources_are_combined_by_their_items_and_compared_by_welch():
-    first = reg.Estimate(0.2, 0.01, 9, 100, 10)
-    second = reg.Estimate(0.5, 0.04, 19, 300, 20)
-    whole = reg.within_sources([first, reg.NOTHING, second])
-    assert whole.value == pytest.approx(0.425)
-    assert whole.variance == pytest.approx(0.01 / 16 + 0.04 * 9 / 16)
-    assert (whole.n, whole.n_clusters, whole.df) == (400, 30, 28)
-    apart = reg.difference(first, second)
-    assert (apart.value, apart.variance) == (pytest.approx(-0.3), pytest.approx(0.05))
-    assert apart.df == int(0.05**2 / (0.01**2 / 9 + 0.04**2 / 19))
-    q, share = reg.heterogeneity([first, second])
-    assert q == pytest.approx(0.3**2 / 0.05)
-    assert share == pytest.approx(1 - 1 / q)
-    assert math.isnan(reg.heterogeneity([first])[0])
 
 
 def test_three_sources_of_three_hundred_items_take_a_moment():
