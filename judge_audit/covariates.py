@@ -44,7 +44,8 @@ COVARIATES = (
 the salient region over that of the rest; 0 equal, 1 twice as sharp. text_area: share of the area in boxes
 that look like lines of text. face_count: the items file's column. aspect_ratio: log2 of width over height.
 megapixels: log10. file_bytes: log10. The ruler's noise is left out: it and sharpness are two readings of the
-same fine detail, and side by side neither would have a weight of its own."""
+same fine detail (rank correlation .96 to .99 on photographs and on drawn scenes), and side by side neither
+would have a weight of its own."""
 
 LONG_SIDE = 640
 """Larger pictures are measured on a copy of this size."""

@@ -107,7 +107,7 @@ def test_a_constant_judge_is_left_open():
     findings = run(evidence(lambda source, features, rng: np.full(len(features), 3.0)))
     row = verdict(findings, "explained_share")
     assert (row["verdict"], row["value"], row["ci_low"]) == ("inconclusive", None, None)
-    assert "hardly differ: a, b" in row["reason"]
+    assert "nothing can pass for it: a, b" in row["reason"]
     assert findings.measures == ()
 
 
@@ -180,7 +180,7 @@ def test_a_source_with_too_few_pictures_keeps_the_others_from_passing_for_it():
     object.__setattr__(merged, "covariates", pa.concat_tables([both.covariates, few.covariates]))
     row = verdict(run(merged), "explained_share")
     assert row["verdict"] == "inconclusive"
-    assert "so many statistics: c" in row["reason"]
+    assert "so many statistics, so that nothing can pass for it: c" in row["reason"]
 
 
 def test_refusals_decide_when_filling_them_changes_the_verdict():
