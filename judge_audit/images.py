@@ -52,6 +52,7 @@ class LoadedImage:
     Attributes:
         pixels: 8-bit sRGB, shape (height, width, 3), contiguous, read-only.
         file_digest: SHA-256 of the file.
+        file_bytes: Size of the file.
         pixel_digest: Digest of the pixels.
         frames: Frames in the file; above 1 only the first was used.
         notes: What was done to it, in words, separated by semicolons; empty if nothing.
@@ -59,6 +60,7 @@ class LoadedImage:
 
     pixels: NDArray[np.uint8]
     file_digest: str
+    file_bytes: int
     pixel_digest: str
     frames: int
     notes: str
@@ -126,7 +128,8 @@ def decode_image(content: bytes, limits: ImageLimits | None = None) -> LoadedIma
     if frames > 1:
         notes.append(f"first of {frames} frames")
     pixels.flags.writeable = False
-    return LoadedImage(pixels, file_digest(content), pixel_digest(pixels), frames, "; ".join(notes))
+    digests = file_digest(content), len(content), pixel_digest(pixels)
+    return LoadedImage(pixels, *digests, frames, "; ".join(notes))
 
 
 def _check_size(image: Image.Image, limits: ImageLimits) -> None:

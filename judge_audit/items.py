@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 REQUIRED = ("item_id", "source", "prompt", "image")
-OPTIONAL = ("prompt_id", "topic", "cluster")
+OPTIONAL = ("prompt_id", "topic", "cluster", "face_count")
 ADVICE = "Mend the rows named above, or go on without them by --skip-bad."
 
 
@@ -113,6 +113,10 @@ def _row_faults(
                 )
             )
         first.setdefault(item_id, number)
+        faces = row.get("face_count", "").strip()
+        if faces and not faces.removesuffix(".0").isdecimal():
+            said = f"“{faces}” is not a whole number of faces; leave it empty where nobody has counted."
+            faults.append(Fault(path.name, number, "face_count", said, item_id))
     return faults
 
 
@@ -136,6 +140,7 @@ def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, 
     """Make an item of a row."""
     uri = resolve_image(path.parent, row["image"])
     image = load_image(uri, limits)
+    faces = row.get("face_count", "").strip()
     return {
         "plan_id": "",
         "item_id": row["item_id"],
@@ -151,6 +156,8 @@ def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, 
         "height": image.pixels.shape[0],
         "frames": image.frames,
         "image_notes": image.notes,
+        "file_bytes": image.file_bytes,
+        "face_count": int(float(faces)) if faces else None,
     }
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from judge_audit.covariates import Surveyor
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.images import load_image
 from judge_audit.items import ItemsRead, read_items
@@ -77,6 +78,11 @@ class Session:
     def ruler(self) -> Ruler:
         """The instrument that measures surface statistics."""
         return Ruler()
+
+    @cached_property
+    def surveyor(self) -> Surveyor:
+        """The instrument that measures, once per untouched picture, what no ladder turns."""
+        return Surveyor()
 
     def controls(self, zones_id: str) -> tuple[PlantedJudge, ...]:
         """The planted-fault judges, answering to the given zones."""

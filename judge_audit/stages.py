@@ -18,6 +18,7 @@ from judge_audit import __version__
 from judge_audit.axes import fingerprint
 from judge_audit.calling import score_block, score_control
 from judge_audit.checks.evidence import Evidence, Findings
+from judge_audit.covariates import covariate_table
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.errors import UsageError
 from judge_audit.lake.connect import connect
@@ -112,7 +113,8 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     )
     lake.commit({"items": plan.items, "refusals": plan.refusals, "probes": plan.probes})
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
-    register(current, [card, current.ruler.card, *(control.card for control in current.controls(zones_id))])
+    instruments = (current.ruler.card, current.surveyor.card)
+    register(current, [card, *instruments, *(control.card for control in current.controls(zones_id))])
     new, unsettled = _unsettled(current, plan.probes)
     asked = plan.probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
     prepared = Prepared(
@@ -137,17 +139,23 @@ def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     """
     items: set[str] = set()
     new = 0
-    for card in (current.judge.card, current.ruler.card):
+    for card in (current.judge.card, current.ruler.card, current.surveyor.card):
         held = current.lake.answered(card.judge_id)
         usable = pc.and_(
             pc.equal(held["renderer"], fingerprint()), pc.not_equal(held["state"], State.FAILED.value)
         )
         settled = held.filter(usable).select(KEYS)
-        left = probes.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
+        asked = _untouched_once(probes) if card is current.surveyor.card else probes
+        left = asked.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
         items.update(left["item_id"].to_pylist())
         if card is current.judge.card:
             new = left.select(KEYS).group_by(KEYS).aggregate([]).num_rows
     return new, items
+
+
+def _untouched_once(probes: pa.Table) -> pa.Table:
+    """Keep the first asking of each untouched item: all that the surveyor is shown."""
+    return probes.filter(pc.and_(pc.equal(probes["axis"], ORIGINAL), pc.equal(probes["repeat"], 0)))
 
 
 TRIED = 3
@@ -163,7 +171,7 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
     card = current.judge.card
     if not current.lake.answered(card.judge_id).num_rows:
         shown = [
-            (item, [probe for probe in probes if probe["axis"] == ORIGINAL and probe["repeat"] == 0])
+            (item, [probe for probe in probes if _is_first(probe)])
             for item, probes in _work(current, prepared, None)[:TRIED]
         ]
         bought = _buy(current, current.judge, shown)
@@ -237,7 +245,9 @@ def _audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
 def score(
     current: Session, prepared: Prepared, block: Block, *, on_probes: Callable[[int], None] | None = None
 ) -> int:
-    """Have the judge, and the ruler, answer every probe of a block; each batch is committed as it comes.
+    """Have the judge and the ruler answer every probe of a block, the surveyor only the untouched ones.
+
+    Each batch is committed as it comes.
 
     Args:
         current: The session.
@@ -256,6 +266,11 @@ def score(
     work = _work(current, prepared, block)
     bought = _buy(current, current.judge, work, on_probes)
     _buy(current, current.ruler, work)
+    _buy(
+        current,
+        current.surveyor,
+        [(item, [probe for probe in probes if _is_first(probe)]) for item, probes in work],
+    )
     return bought
 
 
@@ -283,6 +298,10 @@ def _buy(
             if on_probes:
                 on_probes(batch.probes)
     return bought
+
+
+def _is_first(probe: Mapping[str, Any]) -> bool:
+    return bool(probe["axis"] == ORIGINAL and probe["repeat"] == 0)
 
 
 def _work(
@@ -323,21 +342,26 @@ def score_controls(current: Session, prepared: Prepared) -> None:
 
 def check(current: Session, prepared: Prepared) -> None:
     """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
-    findings, verdicts = _examine(current, prepared, current.judge.card, is_control=False)
+    instruments = [
+        responses(current, prepared.plan_id, instrument.card.judge_id).to_pylist()
+        for instrument in (current.ruler, current.surveyor)
+    ]
+    items = current.plan_table("items", prepared.plan_id).to_pylist()
+    covariates = covariate_table(items, (row for rows in instruments for row in rows if _is_first(row)))
+    findings, verdicts = _examine(current, prepared, current.judge.card, covariates, is_control=False)
     zoned = {
         row["axis"]
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
         if row["perceptible_low"] is not None
     }
     for control in current.controls(prepared.zones_id):
-        found, told = _examine(current, prepared, control.card, is_control=True)
+        found, told = _examine(current, prepared, control.card, covariates, is_control=True)
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told, zoned)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
     margin = read_limits(current.configuration.limits)["premature.margin"]
     findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))
-    ruled = responses(current, prepared.plan_id, current.ruler.card.judge_id).to_pylist()
-    findings += measure_purity(prepared.audit_id, ruled, current.axes)
+    findings += measure_purity(prepared.audit_id, instruments[0], current.axes)
     standings = [
         {**row, "audit_id": prepared.audit_id, "judge_id": prepared.judge_id}
         for row in stand(builtin_uses(), verdicts)
@@ -354,7 +378,7 @@ def check(current: Session, prepared: Prepared) -> None:
 
 
 def _examine(
-    current: Session, prepared: Prepared, card: Card, *, is_control: bool
+    current: Session, prepared: Prepared, card: Card, covariates: pa.Table, *, is_control: bool
 ) -> tuple[Findings, list[dict[str, Any]]]:
     """Run every check on one judge."""
     evidence = Evidence(
@@ -367,6 +391,7 @@ def _examine(
         zones=current.zones(prepared.plan_id, prepared.zones_id),
         axes=current.axes,
         limits=read_limits(current.configuration.limits),
+        covariates=covariates,
     )
     findings = Findings()
     for part in find_checks(current.configuration.project).values():

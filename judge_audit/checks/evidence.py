@@ -133,6 +133,7 @@ class Evidence:
         zones: item_id, axis, perceptible_low, perceptible_high, objectionable, basis.
         axes: The axes climbed.
         limits: The limits in force.
+        covariates: item_id and one column per surface statistic, NULL where unknown; None if nobody measured.
     """
 
     audit_id: str
@@ -144,6 +145,7 @@ class Evidence:
     zones: pa.Table
     axes: Mapping[str, Axis]
     limits: Limits
+    covariates: pa.Table | None = None
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property

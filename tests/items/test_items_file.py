@@ -138,3 +138,24 @@ def test_faults_of_taking_apart_and_of_content_are_told_together(folder):
     with pytest.raises(InputError) as caught:
         read_items(path)
     assert [fault.row for fault in sorted(caught.value.faults)] == [1, 2, 3]
+
+
+def test_counted_faces_and_the_size_of_the_file_are_kept(folder):
+    rows = [["1", "x", "p", "a.png", "2"], ["2", "x", "p", "b.png", ""], ["3", "x", "p", "c.png", "0"]]
+    items = read_items(written(folder, rows, [*COLUMNS, "face_count"])).items
+    assert items["face_count"].to_pylist() == [2, None, 0]
+    sizes = [(folder / name).stat().st_size for name in ("a.png", "b.png", "c.png")]
+    assert items["file_bytes"].to_pylist() == sizes
+    assert (
+        read_items(written(folder, [row[:4] for row in rows])).items["face_count"].to_pylist() == [None] * 3
+    )
+
+
+@pytest.mark.parametrize("faces", ["two", "-1", "1.5", "nan", "1e3"])
+def test_a_face_count_that_is_no_count_is_refused_by_row(folder, faces):
+    rows = [["1", "x", "p", "a.png", "1"], ["2", "x", "p", "b.png", faces]]
+    with pytest.raises(InputError) as caught:
+        read_items(written(folder, rows, [*COLUMNS, "face_count"]))
+    (fault,) = caught.value.faults
+    assert (fault.row, fault.column) == (2, "face_count")
+    assert faces in fault.message

@@ -1,0 +1,264 @@
+"""Covariate regression: how much of a judge's order within a source surface statistics alone explain.
+
+Scores and statistics are turned into normal scores within their source, Φ⁻¹ of the mid-distribution function
+(van der Waerden 1952). The figures are then the same under any monotone rescaling of the judge, and of any
+statistic (a logarithm more or less is nobody's finding); a judge that only echoes a statistic is explained
+wholly, where plain percentiles would stop at 3/π; and no outlier has leverage. Only monotone, additive
+dependence is seen, so the share is a lower bound.
+
+Estimates rest on the delete-a-group jackknife: clusters are left out one by one (dealt into groups if there
+are many), everything is computed anew, ranks included. The replicates give the variance and, for shares of
+variance, the bias (Quenouille 1956), so that pure noise is explained by about 0: R² in the sample is about
+p/n for noise, more if items hang together, which an adjustment by p and n cannot know. A bootstrap is worse
+here: copies of a cluster in a resample are explained by one another, and R² rises once more.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from judge_audit.measures.estimates import MIN_CLUSTERS, NOTHING, Estimate
+from judge_audit.measures.importance import correlations, explained_by_subsets, least_squares, mean_gains
+from judge_audit.measures.lifts import rounded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.intp]
+    Mask = NDArray[np.bool_]
+
+MOST_GROUPS = 120
+"""More clusters than these are dealt into groups that are left out together."""
+
+MOST_FEATURES = 14
+"""All subsets are tried: 2^14 regressions per replicate are still quick."""
+
+CLUSTERS_PER_FEATURE = 3
+"""Fewer clusters than this for each statistic and the intercept cannot carry a regression."""
+
+FEW_OTHERS = 5
+"""A statistic that departs from its commonest value in fewer clusters is as good as constant."""
+
+LIFT_PER_WEIGHT = 1 / (2 * math.sqrt(math.pi))
+"""Mean density E φ(Z): a normal score higher by a small d overtakes d times this share of the traffic."""
+
+CHUNK = 2_000_000
+"""Numbers held at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Untouched items of one source.
+
+    Attributes:
+        scores: Oriented scores, shape (n,), finite or ±infinity (worse or better than all others).
+        features: Statistics, shape (n, p), finite.
+        names: Their names.
+        clusters: Cluster of each item, numbers 0 … C−1 all taken, shape (n,).
+        score_unit: What a raw difference of scores is divided by.
+        feature_units: What a raw difference of each statistic is divided by, shape (p,).
+    """
+
+    scores: Floats
+    features: Floats
+    names: tuple[str, ...]
+    clusters: Ints
+    score_unit: float
+    feature_units: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The regression of one source.
+
+    Attributes:
+        names: Statistics in it.
+        constant: Statistics left out because they do not vary.
+        explained: Share of variance explained, bias removed.
+        in_sample: R² as it stands in the sample.
+        shares: Share of variance of each statistic, bias removed; they add up to `explained`.
+        weights: Lift per within-source standard deviation of each statistic, the others held.
+        raw_weights: Score in `score_unit` per `feature_units`, by least squares on the values as they are.
+    """
+
+    names: tuple[str, ...]
+    constant: tuple[str, ...]
+    explained: Estimate
+    in_sample: float
+    shares: tuple[Estimate, ...]
+    weights: tuple[Estimate, ...]
+    raw_weights: tuple[Estimate, ...]
+
+
+def varying(features: Floats, clusters: Ints) -> Mask:
+    """Say which statistics vary: at least a few clusters depart from the commonest value.
+
+    Args:
+        features: Shape (n, p).
+        clusters: Shape (n,).
+
+    Returns:
+        Shape (p,).
+    """
+    found = []
+    for column in features.T:
+        values, counts = np.unique(rounded(column), return_counts=True)
+        others = rounded(column) != values[counts.argmax()]
+        found.append(len(np.unique(clusters[others])) >= FEW_OTHERS)
+    return np.array(found, bool)
+
+
+def enough_clusters(n_clusters: int, n_features: int) -> bool:
+    """Whether so many clusters can carry a regression on so many statistics."""
+    return n_clusters >= max(MIN_CLUSTERS, CLUSTERS_PER_FEATURE * (n_features + 1))
+
+
+def deal(clusters: Ints, seed: int, most: int = MOST_GROUPS) -> Ints:
+    """Deal clusters into at most `most` groups of about equal numbers of clusters.
+
+    Args:
+        clusters: Numbers 0 … C−1, shape (n,).
+        seed: Seed of the dealing; without effect when there are no more clusters than groups.
+        most: Largest number of groups.
+
+    Returns:
+        Group of each item, numbers 0 … G−1, shape (n,).
+    """
+    count = int(clusters.max()) + 1
+    if count <= most:
+        return clusters
+    return np.random.default_rng(seed).permutation(count)[clusters] % most
+
+
+def normal_scores(values: Floats, groups: Ints) -> Floats:
+    """Turn values into normal scores, among all items and among those outside each group.
+
+    Args:
+        values: Shape (n,); ties share their middle rank.
+        groups: Numbers 0 … G−1, shape (n,).
+
+    Returns:
+        Shape (G + 1, n): first among all, then without group 0, 1, …; what stands at the items of a group
+        that is left out means nothing.
+    """
+    levels, place = np.unique(rounded(values), return_inverse=True)
+    count = int(groups.max()) + 1
+    held = np.zeros((count + 1, len(levels)))
+    np.add.at(held, (groups + 1, place), 1.0)
+    held = held.sum(axis=0) - held
+    below = held.cumsum(axis=1) - held / 2
+    share = below / held.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        scores = special.ndtri(share)
+    return np.where(np.isfinite(scores), scores, 0.0)[:, place]
+
+
+def fit(sample: Sample, *, seed: int) -> Fit | None:
+    """Regress the scores of one source on its statistics.
+
+    Args:
+        sample: The source.
+        seed: Seed of the dealing of clusters into groups.
+
+    Returns:
+        The fit; None if no statistic varies, the scores are constant, or there are too few clusters.
+
+    Raises:
+        ValueError: If there are more than `MOST_FEATURES` statistics.
+    """
+    use = varying(sample.features, sample.clusters)
+    names = tuple(name for name, kept in zip(sample.names, use, strict=True) if kept)
+    constant = tuple(name for name, kept in zip(sample.names, use, strict=True) if not kept)
+    n_clusters = len(np.unique(sample.clusters))
+    if len(names) > MOST_FEATURES:
+        raise ValueError(f"{len(names)} statistics are too many; at most {MOST_FEATURES} can be tried.")
+    flat = len(np.unique(rounded(sample.scores))) < 2
+    if not names or flat or not enough_clusters(n_clusters, len(names)):
+        return None
+    groups = deal(sample.clusters, seed)
+    columns = np.column_stack([sample.features[:, use], sample.scores])
+    ranked = _rank_correlations(columns, groups)
+    subsets = explained_by_subsets(ranked)
+    scale = np.append(sample.feature_units[use], sample.score_unit)
+    raw = least_squares(_products_without(columns / np.where(scale > 0, scale, 1.0), groups))
+
+    def estimates(replicates: Floats, *, noise: int = 0) -> tuple[Estimate, ...]:
+        return tuple(jackknife(part, len(groups), n_clusters, noise=noise) for part in replicates.T)
+
+    return Fit(
+        names,
+        constant,
+        estimates(subsets[:, -1:], noise=len(names))[0],
+        float(subsets[0, -1]),
+        estimates(mean_gains(subsets), noise=1),
+        estimates(LIFT_PER_WEIGHT * least_squares(ranked)),
+        estimates(raw),
+    )
+
+
+def _rank_correlations(columns: Floats, groups: Ints) -> Floats:
+    """Correlate the normal scores of columns (n, q), over all items and without each group: (G + 1, q, q)."""
+    count = int(groups.max()) + 1
+    scores = [normal_scores(column, groups) for column in columns.T]
+    step = max(1, CHUNK // columns.size)
+    left_out = np.arange(-1, count)
+    found = []
+    for start in range(0, count + 1, step):
+        part = slice(start, start + step)
+        kept = (groups[None, :] != left_out[part, None]).astype(float)
+        found.append(correlations(np.stack([score[part] for score in scores], axis=2), kept))
+    return np.concatenate(found)
+
+
+def _products_without(columns: Floats, groups: Ints) -> Floats:
+    """Sum products about the means of columns (n, q), over all items and without each group: (G + 1, q, q).
+
+    Scores of ±infinity make their products NaN.
+    """
+    count = int(groups.max()) + 1
+    with np.errstate(invalid="ignore"):
+        centred = columns - columns.mean(axis=0)
+        own = np.zeros((count + 1, columns.shape[1] + 1, columns.shape[1] + 1))
+        full = np.column_stack([centred, np.ones(len(columns))])
+        order = np.argsort(groups, kind="stable")
+        starts = np.searchsorted(groups[order], np.arange(count))
+        for first in range(full.shape[1]):
+            products = full[order, first, None] * full[order]
+            own[1:, first] = np.add.reduceat(products, starts, axis=0)
+        left = own.sum(axis=0) - own
+        sums = left[:, -1, :-1]
+        return np.asarray(
+            left[:, :-1, :-1] - sums[:, :, None] * sums[:, None, :] / left[:, -1, -1, None, None]
+        )
+
+
+def jackknife(replicates: Floats, n: int, n_clusters: int, *, noise: int = 0) -> Estimate:
+    """Make an estimate of a figure and its values without each group.
+
+    V = (G−1)/G · Σ (θ₋g − mean)², G − 1 degrees of freedom. A share of variance is a sum of squares: the bias
+    b = (G−1)·(mean − θ) is what k weights of pure noise explain, and is taken off. Such noise alone varies by
+    2b²/k, and V is never less: the replicates of a share that happens to lie at nought hardly move.
+
+    Args:
+        replicates: The figure among all, then without each group, shape (G + 1,).
+        n: Items behind it.
+        n_clusters: Clusters behind it.
+        noise: k for a share of variance explained by k statistics, 0 for figures without bias.
+    """
+    value, without = float(replicates[0]), replicates[1:]
+    if not np.isfinite(replicates).all():
+        return NOTHING
+    count = len(without)
+    mean = float(without.mean())
+    variance = (count - 1) / count * float(((without - mean) ** 2).sum())
+    if noise:
+        bias = (count - 1) * (mean - value)
+        value -= bias
+        variance = max(variance, 2 * bias**2 / noise)
+    return Estimate(value, variance, count - 1, n, n_clusters)
