@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import cv2
@@ -58,7 +59,7 @@ def measure_surface(pixels: NDArray[np.uint8]) -> dict[str, float]:
         "luma": float(mean[0, 0]),
         "contrast": float(deviation[0, 0]),
         "chroma": _summed_distance(differences) / ROOT_UNIT / luma.size,
-        "sharpness": float(np.log10(cv2.norm(edges, cv2.NORM_L1) / edges.size + 0.01)),
+        "sharpness": math.log10(cv2.norm(edges, cv2.NORM_L1) / edges.size + 0.01),
         "noise": float(np.sqrt(np.pi / 2) * cv2.norm(residue, cv2.NORM_L1) / (6 * area)),
         "clipped": (values.size - inside) / values.size,
     }

@@ -34,7 +34,7 @@ REACH_STEP = 32
 HALVING_VARIANCE = (0.0, 1.5, 6.5)
 """What halving with taps 1 3 3 1, once or twice, and enlarging by lines add to a blur, in pixels squared."""
 
-RISE = (0.0, 0.17, 0.28)
+RISE = (0.0, 44 / 256, 72 / 256)
 """By how much of a level halving and enlarging, which round halves up, brighten pictures on average; taken off again
 before the blur is rounded."""
 
@@ -141,11 +141,11 @@ class Scratch:
         level = sum(sigma >= limit for limit in COARSE)
         room = self.room(image.shape, np.uint8)
         if not level:
-            return convolved(image, taps(sigma), room)
+            return self._convolved(image, taps(sigma), room)
         coarse = self._coarse(image, level, REACH_STEP * int(np.ceil((3 * sigma + 8) / REACH_STEP)))
         small = self.plane(f"blur at {level}", coarse.shape, np.uint8)
         rest = (sigma**2 - HALVING_VARIANCE[level]) ** 0.5 / 2**level
-        convolved(coarse, taps(rest), small, rise=RISE[level])
+        self._convolved(coarse, taps(rest), small, rise=RISE[level])
         high, wide = (side << level for side in coarse.shape[:2])
         whole = (high, wide) == image.shape[:2]
         target = room if whole else self.plane("enlarged", (high, wide, coarse.shape[2]), np.uint8)
@@ -153,6 +153,20 @@ class Scratch:
         if not whole:
             np.copyto(room, target[: image.shape[0], : image.shape[1]])
         return room
+
+    def _convolved(
+        self, image: Pixels, weights: NDArray[np.int64], out: Pixels, *, rise: float = 0.0
+    ) -> Pixels:
+        """Convolve with weights in 256ths along both sides, less a `rise` of whole 256ths; rounded to nearest.
+
+        Sums of whole 65,536ths below 256 are exact in single precision, in any order and on any processor;
+        OpenCV's own 8-bit sums round halves up or to even by where in a row they stand.
+        """
+        kernel = (weights / 256).astype(np.float32)
+        sums = self.plane("sums", image.shape)
+        cv2.sepFilter2D(image, cv2.CV_32F, kernel, kernel, dst=sums, borderType=BORDER)
+        cv2.convertScaleAbs(sums, out, 1.0, -rise)
+        return out
 
     def _coarse(self, image: Pixels, level: int, reach: int) -> Pixels:
         """Halve an image `level` times, once for all blurs that ask.
@@ -168,7 +182,7 @@ class Scratch:
                 source = np.asarray(cv2.copyMakeBorder(source, 0, more[0], 0, more[1], BORDER), np.uint8)
             high, wide, channels = source.shape
             smooth = self.plane(f"smooth at {level}", source.shape, np.uint8)
-            convolved(source, np.array([64, 128, 64]), smooth)
+            self._convolved(source, np.array([64, 128, 64]), smooth)
             half = self.room((high // 2, wide // 2, channels), np.uint8)
             cv2.resize(smooth, (wide // 2, high // 2), dst=half, interpolation=cv2.INTER_AREA)
             return half
@@ -203,13 +217,6 @@ def taps(sigma: float) -> NDArray[np.int64]:
     found = np.array([*side, 256 - 2 * sum(side), *reversed(side)], np.int64)
     found.flags.writeable = False
     return found
-
-
-def convolved(image: Pixels, weights: NDArray[np.int64], out: Pixels, *, rise: float = 0.0) -> Pixels:
-    """Convolve with weights in 256ths along both sides, less a `rise`; sums are exact, then rounded to nearest."""
-    kernel = (weights / 256).astype(np.float32)
-    cv2.sepFilter2D(image, -1, kernel, kernel, dst=out, delta=-rise, borderType=BORDER)
-    return out
 
 
 @cache

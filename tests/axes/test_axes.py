@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
 
@@ -227,6 +230,33 @@ def test_an_opencv_without_wide_tables_draws_the_same_pixels(monkeypatch):
             assert np.array_equal(draw(name, pixels, axis.strengths[-1]), wanted[name])
     finally:
         wide_tables.cache_clear()
+
+
+DRAW_ALL = """
+import sys
+import numpy as np
+from judge_audit.axes import builtin_axes
+from judge_audit.axes.scratch import Scratch
+from judge_audit.digests import pixel_digest
+pictures, scratch = np.load(sys.argv[1]), Scratch()
+for axis in builtin_axes().values():
+    for picture in pictures:
+        for strength in axis.strengths:
+            print(axis.name, strength, pixel_digest(axis.draw(picture, strength, scratch)))
+"""
+
+
+def test_a_processor_without_wide_registers_or_fused_products_draws_the_same_pixels(tmp_path):
+    np.save(tmp_path / "pictures.npy", [crop.pixels for crop in cut_crops(2, 200, 1)])
+
+    def run(**changed):
+        command = [sys.executable, "-c", DRAW_ALL, str(tmp_path / "pictures.npy")]
+        done = subprocess.run(command, env=os.environ | changed, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+
+    plain = run(OPENCV_CPU_DISABLE="AVX512_SKX,AVX2,FMA3,AVX,SSE4_2,SSE4_1")
+    assert len(plain) == 2 * sum(len(axis.strengths) for axis in AXES.values())
+    assert plain == run()
 
 
 def test_a_malformed_axis_file_is_refused_by_name():

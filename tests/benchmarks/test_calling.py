@@ -118,7 +118,7 @@ def test_drawing_takes_less_than_a_fifth_of_the_default_judges_time(shares):
 
 @pytest.mark.xfail(
     strict=True,
-    reason="measured 0.13 at 320 and at 512 px: BRISQUE takes 1.5 and 3.9 ms a picture here, drawing 0.2 and 0.5 ms; "
+    reason="measured 0.14 at 320 and at 512 px: BRISQUE takes 1.5 and 3.9 ms a picture here, drawing 0.2 and 0.5 ms; "
     "the share was set for a BRISQUE of 7 and 18 ms, beside which drawing takes 0.03",
 )
 def test_rendering_costs_little_beside_the_default_judge(shares):
