@@ -9,7 +9,7 @@ import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,7 @@ from judge_audit.judges import load_judge
 from judge_audit.judges.controls import builtin_controls
 from judge_audit.judges.ruler import Ruler
 from judge_audit.lake import Lake
+from judge_audit.masks import load_mask
 from judge_audit.parts import select_axes
 from judge_audit.vocabulary import POOLED
 
@@ -101,6 +102,12 @@ class Session:
     def pixels(self, uri: str) -> NDArray[np.uint8]:
         """Decode one image."""
         return load_image(uri).pixels
+
+    def mask(self, item: Mapping[str, Any]) -> NDArray[np.bool_] | None:
+        """Read the mask of an item, None if it came without."""
+        if not item["mask_uri"]:
+            return None
+        return load_mask(item["mask_uri"], (item["height"], item["width"]))
 
 
 _sessions: dict[str, Session] = {}

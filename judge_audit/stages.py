@@ -259,6 +259,7 @@ def score(
                 axes=current.axes,
                 load=lambda item: current.pixels(item["uri"]),
                 answered=answered,
+                mask=current.mask,
             ):
                 if batch.calls:
                     current.lake.commit(
@@ -365,14 +366,15 @@ def _examine(
 
 def report(current: Session, prepared: Prepared) -> Outcome:
     """Write the report of a complete audit."""
-    items = {row["item_id"]: row["uri"] for row in current.plan_table("items", prepared.plan_id).to_pylist()}
+    items = {row["item_id"]: row for row in current.plan_table("items", prepared.plan_id).to_pylist()}
     with connect(current.lake) as connection:
         built = build_report(
             connection,
             prepared.audit_id,
-            pixels=lambda item_id: current.pixels(items[item_id]),
+            pixels=lambda item_id: current.pixels(items[item_id]["uri"]),
             axes=current.axes,
             warnings=prepared.warnings,
+            masks=lambda item_id: current.mask(items[item_id]),
         )
         (position,) = connection.execute(
             "SELECT standing FROM standings WHERE audit_id = $1 AND use = $2",

@@ -17,6 +17,14 @@ OVERALL = "overall"
 """The dimension that ladders use when the judge returns it."""
 
 
+class Region(StrEnum):
+    """The part of a picture that a local axis keeps to, as a probe names it."""
+
+    MASK = "mask"
+    SALIENCY = "saliency"
+    CORNER = "corner"
+
+
 class State(StrEnum):
     """What became of a call or of one dimension of it."""
 

@@ -28,14 +28,27 @@ class Scratch:
     def __init__(self) -> None:
         """Start empty."""
         self._image: Pixels | None = None
+        self._mask: NDArray[np.bool_] | None = None
         self._planes: dict[str, NDArray[np.float32]] = {}
         self._kept: dict[str, NDArray[Any]] = {}
 
-    def begin(self, image: Pixels) -> None:
-        """Turn to another image: what was kept of the one before is dropped."""
+    def begin(self, image: Pixels, mask: NDArray[np.bool_] | None = None) -> None:
+        """Turn to another image: what was kept of the one before is dropped.
+
+        Args:
+            image: The image that is drawn next.
+            mask: True where its subject is, if the item came with a mask; an image keeps the one it began with.
+        """
         if self._image is not image:
-            self._image = image
+            self._image, self._mask = image, mask
             self._kept.clear()
+        elif mask is not None:
+            self._mask = mask
+
+    @property
+    def mask(self) -> NDArray[np.bool_] | None:
+        """The mask of the image begun with, if it has one."""
+        return self._mask
 
     def plane(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
         """Give a float buffer of a shape; its content is whatever was there."""

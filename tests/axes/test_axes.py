@@ -28,7 +28,7 @@ WHOLE = [
     "sharpen",
 ]
 NAMES = sorted([*WHOLE, "crop"])
-ASKED = ["jpeg", "noise"]
+ASKED = ["background_blur", "jpeg", "noise", "watermark"]
 EVERY = sorted([*NAMES, *ASKED])
 SMALL = {
     "narrow": np.random.default_rng(1).integers(0, 256, (3, 40, 3), np.uint8),
@@ -127,7 +127,7 @@ def test_drawing_leaves_the_original_untouched_and_does_not_depend_on_what_was_d
         assert np.array_equal(pixels, before)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if AXES[name].statistic])
+@pytest.mark.parametrize("name", [name for name in EVERY if AXES[name].statistic])
 def test_the_dose_moves_its_own_statistic_one_way(name):
     axis = AXES[name]
     for pixels in PICTURES:

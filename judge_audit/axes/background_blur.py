@@ -1,0 +1,44 @@
+"""Background blur: a Gaussian blur of everything but the subject; strength is sigma in % of the short side.
+
+The subject is the item's own mask, else the salient region; the probe names which. The blur is that of the
+whole picture, laid over the background only: within three sigma of the subject its colours spread outwards, as
+they do behind a quick cut-out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judge_audit.axes.axis import Axis
+from judge_audit.axes.blur import THRESHOLD, sigma_in_pixels
+from judge_audit.axes.regions import subject
+from judge_audit.axes.scratch import ladder
+
+if TYPE_CHECKING:
+    from judge_audit.axes.axis import Pixels
+    from judge_audit.axes.scratch import Scratch
+
+
+def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
+    kept = subject(image, scratch)
+    changed = scratch.blurred(image, sigma_in_pixels(image, strength)).copy()
+    changed[kept] = image[kept]
+    return changed
+
+
+AXES = (
+    Axis(
+        name="background_blur",
+        unit="% of the short side (sigma)",
+        description="Gaussian blur of the background; the subject stays as it is.",
+        strengths=ladder(THRESHOLD, 11, top=4.0),
+        overdone=2.0,
+        visibility=None,
+        statistic="sharpness",
+        rises=False,
+        recipe_version=1,
+        draw=_draw,
+        default=False,
+        region="background",
+    ),
+)
