@@ -64,12 +64,7 @@ def read_items(
     """
     path = Path(path)
     rows, columns = read_rows(path)
-    absent = [name for name in REQUIRED if name not in columns]
-    if absent:
-        raise InputError(
-            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
-            f"An items file has the columns {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}.",
-        )
+    check_columns(path, columns)
     strangers = sorted(set(columns) - {*REQUIRED, *OPTIONAL})
     warnings = [f"Columns of {path.name} that are not used: {', '.join(strangers)}."] if strangers else []
     faults = _row_faults(path, rows, needs_prompt=needs_prompt)
@@ -90,6 +85,20 @@ def read_items(
     warnings += _notes(path, good)
     table = from_rows("items", sorted(good, key=lambda row: row["item_id"])).drop_columns(["plan_id"])
     return ItemsRead(table, tuple(sorted(faults)), tuple(warnings))
+
+
+def check_columns(path: Path, columns: Sequence[str]) -> None:
+    """See that an items file has the columns it needs.
+
+    Raises:
+        InputError: Naming every missing one.
+    """
+    absent = [name for name in REQUIRED if name not in columns]
+    if absent:
+        raise InputError(
+            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
+            f"An items file has the columns {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}.",
+        )
 
 
 def read_rows(path: Path) -> tuple[list[dict[str, str]], list[str]]:

@@ -10,13 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judge_audit.axes.axis import Axis
-from judge_audit.axes.blur import THRESHOLD, sigma_in_pixels
+from judge_audit.axes.blur import sigma_in_pixels
 from judge_audit.axes.regions import subject
 from judge_audit.axes.scratch import ladder
 
 if TYPE_CHECKING:
     from judge_audit.axes.axis import Pixels
     from judge_audit.axes.scratch import Scratch
+
+WEAKEST = 0.06
+"""Below it a Gaussian moves no pixel of a picture of some hundred pixels."""
 
 
 def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
@@ -31,7 +34,7 @@ AXES = (
         name="background_blur",
         unit="% of the short side (sigma)",
         description="Gaussian blur of the background; the subject stays as it is.",
-        strengths=ladder(THRESHOLD, 11, top=4.0),
+        strengths=ladder(10 * WEAKEST, 10, top=4.0),
         overdone=2.0,
         visibility=None,
         statistic="sharpness",

@@ -42,10 +42,10 @@ def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
 AXES = (
     Axis(
         name="jpeg",
-        unit="100 − JPEG quality",
+        unit="100 minus JPEG quality",
         description="Stored as JPEG (4:4:4) and read again; the quality falls.",
         strengths=STRENGTHS,
-        overdone=80.0,
+        overdone=85.0,
         visibility="jpeg",
         statistic=None,
         rises=False,
