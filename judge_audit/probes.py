@@ -116,7 +116,7 @@ def region_of(axis: Axis, item: Mapping[str, Any]) -> tuple[str, ...]:
     if axis.region == "background":
         mask = item.get("mask_digest")
         return (Region.MASK.value, mask) if mask else (Region.SALIENCY.value,)
-    return (Region.CORNER.value,)
+    return (axis.region,)
 
 
 def make_plan(

@@ -18,11 +18,10 @@ OVERALL = "overall"
 
 
 class Region(StrEnum):
-    """The part of a picture that a local axis keeps to, as a probe names it."""
+    """The part of a picture that a local axis keeps to, as a probe names it; a fixed part has its own name."""
 
     MASK = "mask"
     SALIENCY = "saliency"
-    CORNER = "corner"
 
 
 class State(StrEnum):

@@ -11,8 +11,11 @@ from PIL import Image
 from judge_audit.axes import builtin_axes
 from judge_audit.demo.corpus import demo_pictures
 from judge_audit.demo.photos import cut_crops
-from judge_audit.errors import InputError
+from judge_audit.errors import InputError, UsageError
+from judge_audit.items import read_items
 from judge_audit.people.visibility import provisional_points
+from judge_audit.project import Configuration
+from judge_audit.session import Session
 from judge_audit.showing import ladders_of_file
 
 AXES = builtin_axes()
@@ -84,3 +87,13 @@ def test_the_demo_shows_one_picture_of_each_source():
     found = demo_pictures(3)
     assert len({row["source"] for row, _ in found}) == 3
     assert all(pixels.shape == (320, 320, 3) for _, pixels in found)
+
+
+def test_a_mask_that_changed_after_planning_is_refused(items):
+    current = Session(Configuration(items=str(items)))
+    row = read_items(items).items.to_pylist()[0]
+    assert current.mask(row).sum() == 64 * 20
+    assert current.mask(row | {"mask_uri": None}) is None
+    Image.fromarray(np.full((64, 64), 255, np.uint8)).save(items.parent / "mask.png")
+    with pytest.raises(UsageError, match=r"mask\.png: the mask of “0” has changed"):
+        current.mask(row)

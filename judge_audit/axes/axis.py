@@ -45,7 +45,8 @@ class Axis:
         draw: The drawing rule.
         default: Whether the axis is climbed when an audit names none; else only by name or by `all`.
         region: The part of a picture that alone may change: "background" (outside the item's own mask, else
-            outside the salient region), "corner" (the lower right), or None for the whole picture.
+            outside the salient region), a fixed part by a name of its own such as "corner" (the lower right),
+            or None for the whole picture. Probes name it.
     """
 
     name: str
@@ -59,7 +60,7 @@ class Axis:
     recipe_version: int
     draw: Draw
     default: bool = True
-    region: Literal["background", "corner"] | None = None
+    region: str | None = None
 
 
 def strength_text(strength: float) -> str:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import cv2
+import numpy as np
+
 from judge_audit.axes.axis import Axis
 from judge_audit.axes.blur import sigma_in_pixels
 from judge_audit.axes.regions import subject
@@ -25,8 +28,7 @@ WEAKEST = 0.06
 def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
     kept = subject(image, scratch)
     changed = scratch.blurred(image, sigma_in_pixels(image, strength)).copy()
-    changed[kept] = image[kept]
-    return changed
+    return cv2.copyTo(image, kept.view(np.uint8), changed)  # type: ignore[return-value]
 
 
 AXES = (

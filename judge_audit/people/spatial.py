@@ -65,7 +65,7 @@ BLURS: tuple[tuple[tuple[float, float], ...], ...] = (
 is brought to a sum of one (Zhang & Wandell 1997)."""
 
 _SIDE = 384
-_COARSE = 12.0
+_COARSE = 4.0
 
 
 def spatial_models(image: Pixels) -> tuple[Model, Model]:

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from judge_audit.axes.scratch import Scratch
-from judge_audit.messages import say
+from judge_audit.messages import knows, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,8 @@ class Ladder:
         high: Larger such point.
         objectionable: Strength from which the change is objected to.
         provisional: Whether models stand in for readers.
-        region: What a local axis keeps to ("mask", "saliency", "corner"), "" for the whole picture.
+        region: What a local axis keeps to, as probes name it ("mask", "saliency", "corner"); "" for the whole
+            picture.
     """
 
     item: str
@@ -176,7 +177,8 @@ def _block(
     left, top = place
     name = say("sheet.item", item=ladder.item, source=ladder.source)
     if axis.region is not None and ladder.region:
-        name += f"  ·  {say(f'sheet.region_{ladder.region}')}"
+        key = f"sheet.region_{ladder.region}"
+        name += f"  ·  {say(key) if knows(key) else ladder.region}"
     pen.text((left, top + 4), _cut(name, plain, across * TILE), INK, plain)
     for number, (pixels, strength, zone) in enumerate(tiles):
         x = left + number % across * (TILE + GAP)

@@ -84,3 +84,27 @@ def test_one_grey_shows_noise_and_never_jpeg():
 def test_the_models_answer_for_the_smallest_pictures():
     tiny = cv2.resize(PHOTOS[0], (16, 17))
     assert math.isfinite(provisional_points(AXES["noise"], tiny).low)
+
+
+def test_s_cielab_agrees_with_an_independent_reading_of_the_paper():
+    """Kernels of the paper in double precision at full resolution, CIELAB by the standard's own formula."""
+    ndimage = pytest.importorskip("scipy.ndimage")
+    color = pytest.importorskip("skimage.color")
+    pixels = PHOTOS[3][:160, :160]
+    opponent = np.array([[0.279, 0.72, -0.107], [-0.449, 0.29, -0.077], [0.086, -0.59, 0.501]])
+    planes = color.rgb2xyz(pixels) @ opponent.T
+    kernels = (
+        ((0.921, 0.105, -0.108), (0.0283, 0.133, 4.336)),
+        ((0.531, 0.330), (0.0392, 0.494)),
+        ((0.488, 0.371), (0.0536, 0.386)),
+    )
+    for channel, (weights, spreads) in enumerate(kernels):
+        planes[..., channel] = sum(
+            weight
+            / sum(weights)
+            * ndimage.gaussian_filter(planes[..., channel], 60 * spread / np.sqrt(2), mode="reflect")
+            for weight, spread in zip(weights, spreads, strict=True)
+        )
+    wanted = color.xyz2lab(np.maximum(planes @ np.linalg.inv(opponent).T, 0))
+    apart = np.sqrt(((spatial_lab(pixels) - wanted) ** 2).sum(axis=-1))
+    assert apart.mean() < 0.25
