@@ -87,7 +87,7 @@ def audit(
     Args:
         judge: A callable `score(images, prompts)`, a built-in name, `module:attribute`, a card's path or a judge.
         items: Path of the items file.
-        axes: Names of axes; all that ship by default.
+        axes: Names of axes; the nine that are climbed unasked by default, `["all"]` for every one.
         lake: Folder of the results; a temporary one by default.
         report: Folder of the report; beside the lake by default.
         **options: Any other key of audit.yaml (ladder_items, repeats, readings, seed, limits, skip_bad, …).
