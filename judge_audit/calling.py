@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from judge_audit.axes import fingerprint
 from judge_audit.axes.scratch import Scratch
 from judge_audit.digests import pixel_digest, text_digest
-from judge_audit.errors import AuditError, UsageError
+from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
-from judge_audit.vocabulary import ORIGINAL, State
+from judge_audit.vocabulary import ORIGINAL, Region, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -88,6 +88,7 @@ def score_block(
     axes: Mapping[str, Axis],
     load: Callable[[Row], NDArray[np.uint8]],
     answered: Mapping[tuple[str, int], Row],
+    mask: Callable[[Row], NDArray[np.bool_] | None] | None = None,
 ) -> Iterator[BatchResult]:
     """Score items with all their probes, batch by batch.
 
@@ -100,6 +101,7 @@ def score_block(
         load: Decodes an item.
         answered: Calls already in the lake by (probe_id, repeat); one drawn by the same libraries is
             trusted, one drawn by others is bought again only if its pixels differ.
+        mask: Reads the mask of an item that came with one; asked only for probes that keep to it.
 
     Yields:
         What to commit. A batch with nothing new is yielded with no rows.
@@ -109,7 +111,7 @@ def score_block(
     """
     renderer = fingerprint()
     known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
-    with ahead(_drawn(work, judge.card.batch_size, axes, load, answered, renderer)) as batches:
+    with ahead(_drawn(work, judge.card.batch_size, axes, load, answered, renderer, mask)) as batches:
         asked = (_ask(judge, batch, size, renderer) for size, batch in batches)
         yield from _kept(judge, asked, known=known)
 
@@ -149,6 +151,7 @@ def _drawn(
     load: Callable[[Row], NDArray[np.uint8]],
     answered: Mapping[tuple[str, int], Row],
     renderer: str,
+    mask: Callable[[Row], NDArray[np.bool_] | None] | None,
 ) -> Iterator[tuple[int, list[Drawn]]]:
     """Draw the probes that are not settled yet, in batches of planned probes."""
     scratch = Scratch()
@@ -165,6 +168,7 @@ def _drawn(
                 asked.add(key)
                 if pixels is None:
                     pixels = load(item)
+                    scratch.begin(pixels, _mask(item, probes, mask))
                 drawn = _draw(item, probe, pixels, axes, scratch)
                 if held is not None and held["state"] == State.FAILED:
                     drawn = replace(drawn, failed_before=True)
@@ -176,6 +180,17 @@ def _drawn(
                 batch, size = [], 0
     if size:
         yield size, batch
+
+
+def _mask(
+    item: Row, probes: Sequence[Row], read: Callable[[Row], NDArray[np.bool_] | None] | None
+) -> NDArray[np.bool_] | None:
+    """Read an item's mask if any of its probes keeps to it."""
+    if not any(probe.get("region") == Region.MASK for probe in probes):
+        return None
+    if read is None:
+        raise MachineryError(f"the probes of “{item['item_id']}” keep to its mask, which nobody reads.")
+    return read(item)
 
 
 def _draw(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.digests import text_digest
 from judge_audit.errors import Fault, InputError
 from judge_audit.images import ImageError, ImageLimits, load_image
+from judge_audit.masks import load_mask, mask_digest
 from judge_audit.rows import read_rows
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import POOLED
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 REQUIRED = ("item_id", "source", "prompt", "image")
-OPTIONAL = ("prompt_id", "topic", "cluster", "face_count")
+OPTIONAL = ("prompt_id", "topic", "cluster", "face_count", "mask")
 ADVICE = "Mend the rows named above, or go on without them by --skip-bad."
 
 
@@ -62,21 +63,16 @@ def read_items(
     """
     path = Path(path)
     told = read_rows(path)
-    absent = [name for name in REQUIRED if name not in told.columns]
-    if absent:
-        raise InputError(
-            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
-            f"An items file has the columns {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}.",
-        )
+    check_columns(path, told.columns)
     strangers = sorted(set(told.columns) - {*REQUIRED, *OPTIONAL})
     warnings = [f"Columns of {path.name} that are not used: {', '.join(strangers)}."] if strangers else []
     faults = [*told.faults, *_row_faults(path, told.rows, needs_prompt=needs_prompt)]
     bad = {fault.row for fault in faults}
     good: list[dict[str, Any]] = []
     sound = [(number, row) for number, row in told.rows if number not in bad]
-    for done, (number, row, outcome) in enumerate(_load_all(path, sound, limits or ImageLimits()), 1):
-        if isinstance(outcome, str):
-            faults.append(Fault(path.name, number, "image", f"{row['image']}: {outcome}", row["item_id"]))
+    for done, outcome in enumerate(_load_all(path, sound, limits or ImageLimits()), 1):
+        if isinstance(outcome, Fault):
+            faults.append(outcome)
         else:
             good.append(outcome)
         if on_progress:
@@ -88,6 +84,20 @@ def read_items(
     warnings += _notes(path, good)
     table = from_rows("items", sorted(good, key=lambda row: row["item_id"])).drop_columns(["plan_id"])
     return ItemsRead(table, tuple(sorted(faults)), tuple(warnings))
+
+
+def check_columns(path: Path, columns: Sequence[str]) -> None:
+    """See that an items file has the columns it needs.
+
+    Raises:
+        InputError: Naming every missing one.
+    """
+    absent = [name for name in REQUIRED if name not in columns]
+    if absent:
+        raise InputError(
+            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
+            f"An items file has the columns {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}.",
+        )
 
 
 def _row_faults(
@@ -122,15 +132,18 @@ def _row_faults(
 
 def _load_all(
     path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], limits: ImageLimits
-) -> Iterator[tuple[int, Mapping[str, str], dict[str, Any] | str]]:
-    """Decode pictures in threads, in the order of the rows."""
+) -> Iterator[dict[str, Any] | Fault]:
+    """Decode pictures in threads, in the order of the rows; what cannot be used is a fault."""
 
-    def load(entry: tuple[int, Mapping[str, str]]) -> tuple[int, Mapping[str, str], dict[str, Any] | str]:
+    def load(entry: tuple[int, Mapping[str, str]]) -> dict[str, Any] | Fault:
         number, row = entry
+        column = "image"
         try:
-            return number, row, _item(path, row, limits)
+            item = _item(path, row, limits)
+            column = "mask"
+            return item | _mask(path, row, (item["height"], item["width"]), limits)
         except ImageError as error:
-            return number, row, str(error)
+            return Fault(path.name, number, column, f"{row[column]}: {error}", row["item_id"])
 
     with ThreadPoolExecutor(max_workers=4, thread_name_prefix="decode") as pool:
         yield from pool.map(load, rows)
@@ -159,6 +172,16 @@ def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, 
         "file_bytes": image.file_bytes,
         "face_count": int(float(faces)) if faces else None,
     }
+
+
+def _mask(
+    path: Path, row: Mapping[str, str], size: tuple[int, int], limits: ImageLimits
+) -> dict[str, str | None]:
+    """Read the mask of a row, if it names one."""
+    if not row.get("mask", "").strip():
+        return {"mask_uri": None, "mask_digest": None}
+    uri = resolve_image(path.parent, row["mask"])
+    return {"mask_uri": uri, "mask_digest": mask_digest(load_mask(uri, size, limits))}
 
 
 def resolve_image(folder: Path, written: str) -> str:

@@ -89,7 +89,7 @@ def audit(
             What a callable holds (attributes, closure, weights) makes it the judge it is; where that changes
             without changing its answers, an attribute `identity` (a text) stands for it.
         items: Path of the items file.
-        axes: Names of axes; all that ship by default.
+        axes: Names of axes; the nine that are climbed unasked by default, `["all"]` for every one.
         lake: Folder of the results; a temporary one by default.
         report: Folder of the report; beside the lake by default.
         **options: Any other key of audit.yaml (ladder_items, repeats, readings, seed, limits, skip_bad, …).

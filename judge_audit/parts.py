@@ -63,13 +63,18 @@ def find_checks(project: str) -> dict[str, Part[Callable[[Evidence], Findings]]]
 def select_axes(configuration: Configuration) -> dict[str, Axis]:
     """Give the axes a configuration asks for, in the order of their names.
 
+    `default` stands for every axis that is climbed unasked, a team's own among them; `all` for every axis.
+    Either may stand beside names.
+
     Raises:
         UsageError: If it names an axis that does not exist; lists those that do.
     """
     found = find_axes(configuration.project)
     wanted = set(configuration.axes)
-    if wanted & {"default", "all"}:
-        return {name: found[name].thing for name in sorted(found)}
+    if "all" in wanted:
+        wanted = (wanted - {"all", "default"}) | set(found)
+    if "default" in wanted:
+        wanted = (wanted - {"default"}) | {name for name, part in found.items() if part.thing.default}
     unknown = sorted(wanted - set(found))
     if unknown:
         raise UsageError(f"axes: there is no {', '.join(unknown)}; the axes are {', '.join(sorted(found))}.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.axes.axis import strength_text
 from judge_audit.digests import row_digest, text_digest
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ORIGINAL
+from judge_audit.vocabulary import ORIGINAL, Region
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,9 +88,35 @@ def choose_ladder_items(items: Sequence[Mapping[str, Any]], count: int, seed: in
     return tuple(sorted(chosen))
 
 
-def probe_id(pixel_digest: str, axis: str, strength: float, recipe_version: int, prompt: str) -> str:
-    """Name a planned stimulus by its content."""
-    return text_digest(pixel_digest, axis, strength_text(strength), str(recipe_version), prompt)
+def probe_id(
+    pixel_digest: str,
+    axis: str,
+    strength: float,
+    recipe_version: int,
+    prompt: str,
+    region: Sequence[str] = (),
+) -> str:
+    """Name a planned stimulus by its content.
+
+    Args:
+        pixel_digest: The picture.
+        axis: The axis.
+        strength: Its strength.
+        recipe_version: Of the axis.
+        prompt: The prompt shown.
+        region: What a local axis keeps to, with the mask's digest if it is a mask; empty for the whole picture.
+    """
+    return text_digest(pixel_digest, axis, strength_text(strength), str(recipe_version), prompt, *region)
+
+
+def region_of(axis: Axis, item: Mapping[str, Any]) -> tuple[str, ...]:
+    """Name what an axis keeps to on an item: nothing, or the region and the digest of a supplied mask."""
+    if axis.region is None:
+        return ()
+    if axis.region == "background":
+        mask = item.get("mask_digest")
+        return (Region.MASK.value, mask) if mask else (Region.SALIENCY.value,)
+    return (axis.region,)
 
 
 def make_plan(
@@ -137,17 +163,17 @@ def make_plan(
 
 def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int) -> list[dict[str, Any]]:
     """List the probes of one item: itself untouched, and its ladders if it carries any."""
-    rungs: list[tuple[str, int, float, int, int]] = [
-        (ORIGINAL, 0, 0.0, 0, max(repeats, RETEST) if axes else repeats),
+    rungs: list[tuple[str, int, float, int, int, tuple[str, ...]]] = [
+        (ORIGINAL, 0, 0.0, 0, max(repeats, RETEST) if axes else repeats, ()),
     ]
     for axis in axes.values():
         rungs += [
-            (axis.name, rung, strength, axis.recipe_version, repeats)
+            (axis.name, rung, strength, axis.recipe_version, repeats, region_of(axis, item))
             for rung, strength in enumerate(axis.strengths, start=1)
         ]
     return [
         {
-            "probe_id": probe_id(item["pixel_digest"], axis, strength, version, item["prompt"]),
+            "probe_id": probe_id(item["pixel_digest"], axis, strength, version, item["prompt"], region),
             "item_id": item["item_id"],
             "axis": axis,
             "rung": rung,
@@ -155,8 +181,9 @@ def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int
             "recipe_version": version,
             "repeat": repeat,
             "prompt": item["prompt"],
+            "region": region[0] if region else None,
         }
-        for axis, rung, strength, version, times in rungs
+        for axis, rung, strength, version, times, region in rungs
         for repeat in range(times)
     ]
 

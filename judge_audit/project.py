@@ -31,7 +31,7 @@ class Configuration:
     Attributes:
         items: Path of the items file.
         judge: Built-in name, `module:attribute` or path of a card.
-        axes: Names of axes, or ("default",) for all that ship.
+        axes: Names of axes, or ("default",) for those that are climbed unasked.
         ladder_items: How many items carry ladders.
         repeats: How often each probe is asked.
         readings: Path of a readings file, "" if nobody has read.

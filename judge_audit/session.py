@@ -9,19 +9,21 @@ import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.covariates import Surveyor
 from judge_audit.digests import canonical_json, text_digest
+from judge_audit.errors import UsageError
 from judge_audit.images import load_image
 from judge_audit.items import ItemsRead, read_items
 from judge_audit.judges import load_judge
 from judge_audit.judges.controls import builtin_controls
 from judge_audit.judges.ruler import Ruler
 from judge_audit.lake import Lake
+from judge_audit.masks import load_mask, mask_digest
 from judge_audit.parts import select_axes
 from judge_audit.people.readings import read_readings
 from judge_audit.vocabulary import POOLED
@@ -138,6 +140,22 @@ class Session:
     def pixels(self, uri: str) -> NDArray[np.uint8]:
         """Decode one image."""
         return load_image(uri).pixels
+
+    def mask(self, item: Mapping[str, Any]) -> NDArray[np.bool_] | None:
+        """Read the mask of an item, None if it came without.
+
+        Raises:
+            UsageError: If the file is not the mask that was planned with.
+        """
+        if not item["mask_uri"]:
+            return None
+        mask = load_mask(item["mask_uri"], (item["height"], item["width"]))
+        if mask_digest(mask) != item["mask_digest"]:
+            raise UsageError(
+                f"{item['mask_uri']}: the mask of “{item['item_id']}” has changed since the audit was planned. "
+                "Run it again."
+            )
+        return mask
 
 
 _sessions: dict[str, Session] = {}

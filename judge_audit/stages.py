@@ -288,7 +288,12 @@ def _buy(
     bought = 0
     with current.turn(card):
         for batch in score_block(
-            judge, work, axes=current.axes, load=lambda item: current.pixels(item["uri"]), answered=answered
+            judge,
+            work,
+            axes=current.axes,
+            load=lambda item: current.pixels(item["uri"]),
+            answered=answered,
+            mask=current.mask,
         ):
             if batch.calls:
                 current.lake.commit(
@@ -401,14 +406,15 @@ def _examine(
 
 def report(current: Session, prepared: Prepared) -> Outcome:
     """Write the report of a complete audit."""
-    items = {row["item_id"]: row["uri"] for row in current.plan_table("items", prepared.plan_id).to_pylist()}
+    items = {row["item_id"]: row for row in current.plan_table("items", prepared.plan_id).to_pylist()}
     with connect(current.lake) as connection:
         built = build_report(
             connection,
             prepared.audit_id,
-            pixels=lambda item_id: current.pixels(items[item_id]),
+            pixels=lambda item_id: current.pixels(items[item_id]["uri"]),
             axes=current.axes,
             warnings=prepared.warnings,
+            masks=lambda item_id: current.mask(items[item_id]),
         )
         (position,) = connection.execute(
             "SELECT standing FROM standings WHERE audit_id = $1 AND use = $2",

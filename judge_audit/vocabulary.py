@@ -23,6 +23,13 @@ OVERALL = "overall"
 """The dimension that ladders use when the judge returns it."""
 
 
+class Region(StrEnum):
+    """The part of a picture that a local axis keeps to, as a probe names it; a fixed part has its own name."""
+
+    MASK = "mask"
+    SALIENCY = "saliency"
+
+
 class State(StrEnum):
     """What became of a call or of one dimension of it."""
 

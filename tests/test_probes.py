@@ -107,3 +107,34 @@ def test_blocks_hold_every_item_once_and_never_mix_sources():
     assert len(held) == len(set(held))
     assert all(item_id.startswith(block.source) for block in cut for item_id in block.item_ids)
     assert sum(block.probes for block in cut) == made.probes.num_rows
+
+
+def test_a_local_axis_names_its_region_in_the_probe_and_a_mask_makes_another_probe():
+    axes = {name: builtin_axes()[name] for name in ("background_blur", "blur", "watermark")}
+    given = rows({"a": 2})
+    given[1] |= {"mask_uri": "m", "mask_digest": "d", "pixel_digest": given[0]["pixel_digest"]}
+    given[1]["prompt"] = given[0]["prompt"]
+    table = from_rows("items", [{**row, "plan_id": ""} for row in given]).drop_columns(["plan_id"])
+    found = probes.make_plan(table, (), axes, ladder_items=2, repeats=1, seed=1).probes.to_pylist()
+    regions = {(row["item_id"], row["axis"]): row["region"] for row in found}
+    assert regions["a-000", "background_blur"] == "saliency"
+    assert regions["a-001", "background_blur"] == "mask"
+    assert regions["a-000", "watermark"] == regions["a-001", "watermark"] == "corner"
+    assert regions["a-000", "blur"] is None
+    assert regions["a-000", ORIGINAL] is None
+    ids = {(row["item_id"], row["axis"], row["rung"]): row["probe_id"] for row in found}
+    assert ids["a-000", "background_blur", 3] != ids["a-001", "background_blur", 3]
+    assert ids["a-000", "watermark", 3] == ids["a-001", "watermark", 3]
+    assert ids["a-000", "blur", 3] == probes.probe_id(
+        given[0]["pixel_digest"], "blur", axes["blur"].strengths[2], 1, given[0]["prompt"]
+    )
+
+
+def test_an_item_without_a_mask_has_the_plan_it_had_before_masks_were_known():
+    table = items({"a": 3})
+    before = table.drop_columns(["mask_uri", "mask_digest"])
+    axes = {"blur": builtin_axes()["blur"]}
+    first, second = (
+        probes.make_plan(given, (), axes, ladder_items=2, repeats=1, seed=1) for given in (table, before)
+    )
+    assert first.plan_id == second.plan_id

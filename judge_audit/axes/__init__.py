@@ -12,7 +12,7 @@ from judge_audit.errors import MachineryError
 if TYPE_CHECKING:
     from types import ModuleType
 
-NOT_AXES = frozenset({"axis", "scratch"})
+NOT_AXES = frozenset({"axis", "regions", "scratch"})
 
 
 def builtin_axes() -> dict[str, Axis]:

@@ -36,12 +36,17 @@ class Axis:
         description: One sentence for people.
         strengths: Rungs 1, 2, ...: rising, geometric; rung 0 (strength 0) is the original itself.
         overdone: Declared strength from which a change counts as objectionable when nobody has read it.
-        visibility: Which provisional visibility models apply: "tone", "blur", or None (missing until read).
+        visibility: Which provisional visibility models apply: "tone", "blur", "noise", "jpeg", or None (missing
+            until read).
         statistic: Surface statistic the axis is meant to move (a name in `judge_audit.surface.STATISTICS`),
             None where no statistic stands for it.
         rises: True if that statistic rises with strength.
         recipe_version: Raised whenever the same strength would draw other pixels.
         draw: The drawing rule.
+        default: Whether the axis is climbed when an audit names none; else only by name or by `all`.
+        region: The part of a picture that alone may change: "background" (outside the item's own mask, else
+            outside the salient region), a fixed part by a name of its own such as "corner" (the lower right),
+            or None for the whole picture. Probes name it.
     """
 
     name: str
@@ -49,11 +54,13 @@ class Axis:
     description: str
     strengths: tuple[float, ...]
     overdone: float
-    visibility: Literal["tone", "blur"] | None
+    visibility: Literal["tone", "blur", "noise", "jpeg"] | None
     statistic: str | None
     rises: bool
     recipe_version: int
     draw: Draw
+    default: bool = True
+    region: str | None = None
 
 
 def strength_text(strength: float) -> str:

@@ -68,20 +68,33 @@ class Scratch:
     def __init__(self) -> None:
         """Start empty."""
         self._image: Pixels | None = None
+        self._mask: NDArray[np.bool_] | None = None
         self._planes: dict[str, NDArray[Any]] = {}
         self._kept: dict[str, NDArray[Any]] = {}
         self._lent: list[NDArray[Any]] = []
         self._spare: list[NDArray[Any]] = []
         self._returned: dict[int, deque[NDArray[np.uint8]]] = {}
 
-    def begin(self, image: Pixels) -> None:
-        """Turn to another image: what was kept of the one before is dropped, its rooms are used again."""
+    def begin(self, image: Pixels, mask: NDArray[np.bool_] | None = None) -> None:
+        """Turn to another image: what was kept of the one before is dropped, its rooms are used again.
+
+        Args:
+            image: The image that is drawn next.
+            mask: True where its subject is, if the item came with a mask; an image keeps the one it began with.
+        """
         if self._image is not image:
             if self._image is not None and self._image.shape != image.shape:
                 self._returned = {}
-            self._image = image
+            self._image, self._mask = image, mask
             self._kept.clear()
             self._spare, self._lent = self._lent, []
+        elif mask is not None:
+            self._mask = mask
+
+    @property
+    def mask(self) -> NDArray[np.bool_] | None:
+        """The mask of the image begun with, if it has one."""
+        return self._mask
 
     def plane(self, name: str, shape: tuple[int, ...], kind: DTypeLike = np.float32) -> NDArray[Any]:
         """Give a buffer of a shape, of floats unless told; its content is whatever was there."""

@@ -69,7 +69,7 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
     file: Path | None = typer.Argument(None, metavar="audit.yaml", help="The project's audit.yaml."),
     items: str | None = typer.Option(None, "--items", help="Items file: .csv, .jsonl or .parquet."),
     judge: str | None = typer.Option(None, "--judge", help="A built-in name, module:attribute, or a card."),
-    axes: str | None = typer.Option(None, "--axes", help="Names with commas between, default, or all."),
+    axes: str | None = typer.Option(None, "--axes", help="Names with commas between; default, or all."),
     ladder_items: int | None = typer.Option(None, "--ladder-items", help="How many items carry ladders."),
     repeats: int | None = typer.Option(None, "--repeats", help="How often each probe is asked."),
     readings: str | None = typer.Option(None, "--readings", help="Your annotators' readings file."),

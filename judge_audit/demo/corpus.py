@@ -14,6 +14,7 @@ import cv2
 from judge_audit.demo.drawing import draw_scene
 from judge_audit.demo.photos import PHOTOGRAPHS, cut_crops
 from judge_audit.demo.scenes import STYLES, make_scene, prompt_of
+from judge_audit.probes import choose_ladder_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +63,18 @@ def write_demo_corpus(folder: Path, *, size: int = SIDE) -> Path:
     }
     _replace(folder / _SEAL, json.dumps(seal, indent=1).encode())
     return listing
+
+
+def demo_pictures(count: int, seed: int = SEED) -> list[tuple[dict[str, str], NDArray[np.uint8]]]:
+    """Draw a few of the demo's items without writing any: rows of the items file with their pixels.
+
+    Args:
+        count: How many, spread over the sources.
+        seed: Settles which.
+    """
+    rows, drawings = _planned(SIDE)
+    chosen = set(choose_ladder_items(rows, count, seed))
+    return [(row, draw()) for row, draw in zip(rows, drawings, strict=True) if row["item_id"] in chosen]
 
 
 def _planned(size: int) -> tuple[list[dict[str, str]], list[Callable[[], NDArray[np.uint8]]]]:

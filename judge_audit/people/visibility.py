@@ -8,10 +8,11 @@ Two models take the place of two readers. They are for changes of the whole imag
 - *blur* (blur, sharpen): the slope of the strongest edges seen through the eye's own blur, noticed when it
   changes by the Weber fraction of blur discrimination (Watson & Ahumada 2011), and structural similarity,
   noticed below 0.95 (Flynn et al. 2013). Pictures are taken to be shown pixel for pixel, one minute of arc a
-  pixel.
+  pixel;
+- *noise* and *jpeg*: the standard observer of spatial contrast and S-CIELAB; see `judge_audit.people.spatial`.
 
 The pairs disagree by a factor of two and more; that is why both are asked and the span between them is left
-undecided. No model is trusted for crops.
+undecided. No model is trusted for crops, overlays or a blurred background.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import cv2
 import numpy as np
 
 from judge_audit.axes.scratch import Scratch
+from judge_audit.people.spatial import spatial_models
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +83,7 @@ def provisional_points(axis: Axis, image: Pixels, scratch: Scratch | None = None
     if axis.visibility is None:
         return None
     shown = _sparse(image) if axis.visibility == "tone" else image
-    models = _tone_models(shown) if axis.visibility == "tone" else _blur_models(shown)
+    models = _models(axis.visibility, shown)
     scratch = scratch or Scratch()
     scratch.begin(shown)
     points = [math.inf, math.inf]
@@ -100,6 +102,13 @@ def provisional_points(axis: Axis, image: Pixels, scratch: Scratch | None = None
             break
         last = strength
     return Points(min(points), max(points))
+
+
+def _models(visibility: str, shown: Pixels) -> tuple[Model, Model]:
+    """Choose the two models for a kind of change."""
+    if visibility == "tone":
+        return _tone_models(shown)
+    return _blur_models(shown) if visibility == "blur" else spatial_models(shown)
 
 
 def _between(low: float, high: float, seen_low: float, seen_high: float) -> float:

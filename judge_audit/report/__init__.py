@@ -43,6 +43,7 @@ def build_report(
     pixels: Callable[[str], NDArray[np.uint8]] | None,
     axes: Mapping[str, Axis],
     warnings: Sequence[str] = (),
+    masks: Callable[[str], NDArray[np.bool_] | None] | None = None,
 ) -> Report:
     """Write the report of an audit.
 
@@ -52,12 +53,13 @@ def build_report(
         pixels: Gives the pixels of an item by its id; None leaves the pictures out.
         axes: The axes climbed, by name; they draw the pictures again.
         warnings: What a person should know before trusting the figures.
+        masks: Gives the mask of an item by its id, None if it has none.
 
     Raises:
         UsageError: If the lake has no such audit.
     """
     document = make_document(con, audit_id, axes=axes, warnings=warnings)
-    pictures = pictures_of(document["movers"], pixels, axes)
+    pictures = pictures_of(document["movers"], pixels, axes, masks)
     return Report(write_page(document, pictures), document)
 
 

@@ -40,7 +40,10 @@ class Pair:
 
 
 def pictures_of(
-    movers: Sequence[Mapping[str, Any]], pixels: Callable[[str], Pixels] | None, axes: Mapping[str, Axis]
+    movers: Sequence[Mapping[str, Any]],
+    pixels: Callable[[str], Pixels] | None,
+    axes: Mapping[str, Axis],
+    masks: Callable[[str], NDArray[np.bool_] | None] | None = None,
 ) -> dict[tuple[str, str, float], Pair]:
     """Draw the movers again.
 
@@ -50,6 +53,7 @@ def pictures_of(
         movers: Rows with item_id, axis and strength.
         pixels: Gives the pixels of an item by its id; None draws nothing.
         axes: The axes by name.
+        masks: Gives the mask of an item by its id, None if it has none.
 
     Returns:
         Pairs by item, axis and strength.
@@ -64,6 +68,7 @@ def pictures_of(
             continue
         try:
             original = pixels(row["item_id"])
+            scratch.begin(original, masks(row["item_id"]) if masks else None)
         except Exception:  # noqa: BLE001, S112 - a report is worth having without one of its pictures
             continue
         changed = axis.draw(original, row["strength"], scratch)

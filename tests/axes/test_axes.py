@@ -33,6 +33,16 @@ WHOLE = [
     "sharpen",
 ]
 NAMES = sorted([*WHOLE, "crop"])
+ASKED = ["background_blur", "jpeg", "noise", "watermark"]
+EVERY = sorted([*NAMES, *ASKED])
+SMALL = {
+    "narrow": np.random.default_rng(1).integers(0, 256, (3, 40, 3), np.uint8),
+    "tall": np.random.default_rng(2).integers(0, 256, (31, 5, 3), np.uint8),
+    "tiny": np.random.default_rng(3).integers(0, 256, (3, 3, 3), np.uint8),
+    "black": np.zeros((24, 33, 3), np.uint8),
+    "white": np.full((24, 33, 3), 255, np.uint8),
+    "grey": np.full((24, 33, 3), 128, np.uint8),
+}
 
 
 def linear(pixels):
@@ -76,8 +86,9 @@ def draw(name, pixels, strength):
     return AXES[name].draw(pixels, strength, Scratch())
 
 
-def test_the_nine_ladders_are_there():
-    assert sorted(AXES) == NAMES
+def test_nine_ladders_are_climbed_unasked_and_the_others_by_name():
+    assert sorted(AXES) == EVERY
+    assert sorted(name for name, axis in AXES.items() if axis.default) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,7 +100,26 @@ def test_a_ladder_is_geometric_and_spans_about_two_decades(name):
     assert strengths[0] < AXES[name].overdone <= strengths[-1]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ASKED)
+def test_the_other_ladders_rise_over_about_two_decades_too(name):
+    strengths = np.array(AXES[name].strengths)
+    assert 9 <= len(strengths) <= 12
+    assert strengths[-1] / strengths[0] > 20
+    assert strengths[0] < AXES[name].overdone <= strengths[-1]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_size_and_any_flat_picture_can_be_drawn(name):
+    for pixels in SMALL.values():
+        for strength in AXES[name].strengths:
+            changed = draw(name, pixels, strength)
+            assert changed.dtype == np.uint8
+            assert changed.shape[0] == pixels.shape[0]
+            assert changed.shape[2] == 3
+            assert (changed.shape == pixels.shape) == (name != "crop" or changed.shape[1] == pixels.shape[1])
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_drawing_leaves_the_original_untouched_and_does_not_depend_on_what_was_drawn_before(name):
     shared = Scratch()
     for pixels in PICTURES[:3]:
@@ -102,7 +132,7 @@ def test_drawing_leaves_the_original_untouched_and_does_not_depend_on_what_was_d
         assert np.array_equal(pixels, before)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if AXES[name].statistic])
+@pytest.mark.parametrize("name", [name for name in EVERY if AXES[name].statistic])
 def test_the_dose_moves_its_own_statistic_one_way(name):
     axis = AXES[name]
     for pixels in PICTURES:

@@ -9,7 +9,7 @@ import pytest
 from judge_audit.axes import builtin_axes, fingerprint
 from judge_audit.calling import ahead, score_block
 from judge_audit.digests import pixel_digest
-from judge_audit.errors import UsageError
+from judge_audit.errors import MachineryError, UsageError
 from judge_audit.judges.cards import Card
 from judge_audit.judges.protocol import Reply
 
@@ -194,3 +194,36 @@ def test_leaving_early_ends_the_drawing_thread():
     with ahead(iter(range(10**9))) as things:
         assert next(things) == 0
     assert threading.active_count() == before
+
+
+def test_a_probe_that_keeps_to_a_mask_is_drawn_with_the_item_s_own():
+    items = [_item(90), _item(91)]
+    masks = {item["item_id"]: np.zeros((24, 24), np.bool_) for item in items}
+    masks["i90"][:12] = True
+    masks["i91"][:, :12] = True
+    work = [
+        (item, [_probe(item), _probe(item, "background_blur", 4.0) | {"region": "mask"}]) for item in items
+    ]
+    seen = []
+    judge = Answers(lambda image: float(not seen.append(image)), batch_size=8)
+    list(
+        score_block(
+            judge,
+            work,
+            axes=AXES,
+            load=lambda item: item["pixels"],
+            answered={},
+            mask=lambda item: masks[item["item_id"]],
+        )
+    )
+    for item, changed in zip(items, seen[1::2], strict=True):
+        kept = masks[item["item_id"]]
+        assert np.array_equal(changed[kept], item["pixels"][kept])
+        assert (changed[~kept] != item["pixels"][~kept]).mean() > 0.9
+
+
+def test_a_mask_that_nobody_reads_is_an_error_and_never_the_salient_region():
+    item = _item(92)
+    work = [(item, [_probe(item, "background_blur", 4.0) | {"region": "mask"}])]
+    with pytest.raises(MachineryError, match="i92"):
+        _run(Answers(np.mean), work)

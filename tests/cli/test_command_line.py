@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+from PIL import Image
 
 from judge_audit.cli import run_command
 from judge_audit.errors import Fault, InputError, MachineryError
@@ -40,7 +41,7 @@ def test_help_imports_nothing_heavy_and_names_every_command(tmp_path):
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert told.returncode == 0, told.stderr
-    for command in ("init", "demo", "run", "judges", "lake"):
+    for command in ("init", "demo", "run", "plan", "judges", "lake"):
         assert f"  {command} " in told.stdout
 
 
@@ -185,3 +186,27 @@ def test_tables_are_listed_with_their_rows_and_meaning(here, capsys):
     assert listed["scores"]["kind"] == "table"
     assert listed["scores"]["rows"] == 0
     assert listed["positions"]["kind"] == "view"
+
+
+def test_plan_shows_an_axis_as_one_picture_and_says_what_is_on_it(here, capsys):
+    assert run_command(["plan", "--show", "watermark", "--count", "2", "--out", "sheet.png"]) == 0
+    assert "watermark, 10 rungs" in capsys.readouterr().out
+    with Image.open(here / "sheet.png") as sheet:
+        assert sheet.size[0] > 1000
+    assert run_command(["plan", "--show", "noise", "--count", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["picture"] == "noise.png"
+    assert (here / "noise.png").exists()
+    (item,) = told["items"]
+    assert item["provisional"] is True
+    zones = [rung["zone"] for rung in item["rungs"]]
+    assert zones[0] == "unseen"
+    assert zones[-1] == "bad"
+
+
+def test_plan_finds_the_team_s_axes_and_names_all_when_there_is_none_of_the_name(here, capsys):
+    assert run_command(["plan", "--show", "glow"]) == 2
+    assert "background_blur, blur" in capsys.readouterr().err
+    assert run_command(["plan", "--show", "crop", "--items", "none.csv"]) == 2
+    assert "none.csv: there is no such file" in capsys.readouterr().err
+    assert run_command(["plan", "--show", "crop", "--out", "no/folder/x.png"]) == 3

@@ -13,6 +13,7 @@ from PIL import Image
 
 from judge_audit.errors import InputError, UsageError
 from judge_audit.items import read_items
+from judge_audit.masks import load_mask
 
 COLUMNS = ["item_id", "source", "prompt", "image"]
 
@@ -159,3 +160,40 @@ def test_a_face_count_that_is_no_count_is_refused_by_row(folder, faces):
     (fault,) = caught.value.faults
     assert (fault.row, fault.column) == (2, "face_count")
     assert faces in fault.message
+
+
+def masked(folder, mask, image="a.png"):
+    rows = [["1", "x", "p", image, mask], ["2", "x", "p", "b.png", ""]]
+    return read_items(written(folder, rows, [*COLUMNS, "mask"]))
+
+
+def test_a_mask_is_read_with_its_item_and_may_be_left_out(folder):
+    marked = np.zeros((20, 20), np.uint8)
+    marked[5:9, 5:9] = 255
+    Image.fromarray(marked).save(folder / "mask.png")
+    Image.fromarray(marked > 0).save(folder / "bits.png")
+    first, second = masked(folder, "mask.png").items.to_pylist()
+    assert first["mask_uri"] == str(folder / "mask.png")
+    assert second["mask_uri"] is None
+    assert second["mask_digest"] is None
+    assert masked(folder, "bits.png").items["mask_digest"][0].as_py() == first["mask_digest"]
+    assert np.array_equal(load_mask(first["mask_uri"], (20, 20)), marked == 255)
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        ("none.png", "there is no such file"),
+        ("small.png", "the mask has 30 × 16 pixels, its picture 20 × 20"),
+        ("ones.png", "the mask marks nothing"),
+        ("../out.png", "must stay in the folder"),
+    ],
+)
+def test_a_mask_that_cannot_serve_is_a_fault_of_its_own_column(folder, mask, said):
+    Image.fromarray(np.full((16, 30), 255, np.uint8)).save(folder / "small.png")
+    Image.fromarray(np.ones((20, 20), np.uint8)).save(folder / "ones.png")
+    with pytest.raises(InputError) as raised:
+        masked(folder, mask)
+    (fault,) = raised.value.faults
+    assert (fault.row, fault.column) == (1, "mask")
+    assert said in fault.message

@@ -67,3 +67,17 @@ def test_a_malformed_file_is_refused_by_name(project, text):
 def test_an_unknown_axis_is_refused_with_the_list():
     with pytest.raises(UsageError, match=r"there is no glow; the axes are .*blur"):
         select_axes(Configuration(items="x", axes=("glow",)))
+
+
+def test_default_means_the_nine_and_the_team_s_own_and_all_means_all(project):
+    (project / "axes" / "glow.py").write_text(AXIS.format(name="glow"), encoding="utf-8")
+
+    def chosen(*axes):
+        return list(select_axes(Configuration(items="x", project=str(project), axes=axes)))
+
+    unasked = sorted(name for name, axis in builtin_axes().items() if axis.default)
+    assert len(unasked) == 9
+    assert chosen("default") == sorted([*unasked, "glow"])
+    assert chosen("all") == sorted([*builtin_axes(), "glow"])
+    assert chosen("noise", "default") == sorted([*unasked, "glow", "noise"])
+    assert chosen("jpeg") == ["jpeg"]

@@ -1,0 +1,106 @@
+"""The command that looks ahead: `plan --show AXIS`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from judge_audit.errors import MachineryError, UsageError
+
+if TYPE_CHECKING:
+    from judge_audit.axes.axis import Axis
+    from judge_audit.project import Configuration
+    from judge_audit.report.sheets import Ladder
+
+MOST = 12
+
+
+def plan(
+    file: Path | None = typer.Argument(
+        None, metavar="audit.yaml", help="The project's audit.yaml; ./audit.yaml if there is one."
+    ),
+    show: str = typer.Option(..., "--show", metavar="AXIS", help="Draw this axis: originals and all rungs."),
+    items: str | None = typer.Option(None, "--items", help="Items file; without one, the demo's pictures."),
+    count: int = typer.Option(3, "--count", min=1, max=MOST, help="How many items."),
+    out: Path | None = typer.Option(None, "--out", help="Where to; AXIS.png here if not said."),
+    as_json: bool = typer.Option(False, "--json", help="Print strengths and zones as JSON."),
+) -> None:
+    """Show what an axis does, as one picture, before any judge is asked."""
+    from judge_audit.report.sheets import sheet_png
+
+    configuration = _configuration(file, items)
+    axis = _axis(show, configuration.project if configuration else "")
+    ladders = _ladders(configuration, axis, count)
+    target = out or Path(f"{axis.name}.png")
+    try:
+        target.write_bytes(sheet_png(axis, ladders))
+    except OSError as error:
+        raise MachineryError(f"{target}: the picture cannot be written: {error.strerror}.") from error
+    if as_json:
+        typer.echo(json.dumps(_told(axis, ladders, target), ensure_ascii=False, indent=2))
+        return
+    told = ", ".join(ladder.item for ladder in ladders)
+    typer.echo(f"{target}: {axis.name}, {len(axis.strengths)} rungs, on {told}.")
+
+
+def _configuration(file: Path | None, items: str | None) -> Configuration | None:
+    """Find the project and its items; None where the demo's pictures serve."""
+    from judge_audit.project import resolve
+
+    if file is None and Path("audit.yaml").exists():
+        file = Path("audit.yaml")
+    if file is None and items is None:
+        return None
+    return resolve(file, {"items": items})
+
+
+def _axis(name: str, project: str) -> Axis:
+    """Find an axis by its name, among the team's own too."""
+    from judge_audit.parts import find_axes
+
+    found = find_axes(project)
+    if name not in found:
+        raise UsageError(f"--show: there is no axis “{name}”; the axes are {', '.join(sorted(found))}.")
+    return found[name].thing
+
+
+def _ladders(configuration: Configuration | None, axis: Axis, count: int) -> list[Ladder]:
+    """Take a few items, of the items file or else of the demo."""
+    from judge_audit.demo.corpus import demo_pictures
+    from judge_audit.showing import ladder_of, ladders_of_file
+
+    if configuration is None:
+        return [ladder_of(row, pixels, axis) for row, pixels in demo_pictures(count)]
+    return ladders_of_file(
+        configuration.items,
+        axis,
+        count=count,
+        seed=configuration.seed,
+        readings=configuration.readings,
+    )
+
+
+def _told(axis: Axis, ladders: list[Ladder], target: Path) -> dict[str, Any]:
+    """Say what the picture shows."""
+    from judge_audit.report.sheets import zone_name
+
+    return {
+        "picture": str(target),
+        "axis": axis.name,
+        "unit": axis.unit,
+        "items": [
+            {
+                "item_id": ladder.item,
+                "region": ladder.region or None,
+                "provisional": ladder.provisional if ladder.low is not None else None,
+                "rungs": [
+                    {"strength": strength, "zone": zone_name(ladder, strength, axis.overdone) or None}
+                    for strength in axis.strengths
+                ],
+            }
+            for ladder in ladders
+        ],
+    }

@@ -1,0 +1,131 @@
+"""What a contact sheet shows: a few items, their masks, and what is known of their zones on one axis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from judge_audit.errors import Fault, InputError
+from judge_audit.images import ImageError, load_image
+from judge_audit.items import check_columns, resolve_image
+from judge_audit.masks import load_mask, mask_digest
+from judge_audit.people.readings import read_readings
+from judge_audit.people.visibility import provisional_points
+from judge_audit.people.zones import make_zones
+from judge_audit.probes import choose_ladder_items, region_of
+from judge_audit.report.sheets import Ladder
+from judge_audit.rows import read_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from judge_audit.axes.axis import Axis
+
+    Row = Mapping[str, str]
+
+
+def ladders_of_file(
+    path: str | Path, axis: Axis, *, count: int, seed: int, readings: str | Path = ""
+) -> list[Ladder]:
+    """Take a few items of an items file with what is known of an axis on them; no other picture is read.
+
+    Args:
+        path: The items file.
+        axis: The axis.
+        count: How many items: those that would carry ladders were there no more.
+        seed: The audit's seed.
+        readings: A readings file, "" if nobody has read.
+
+    Raises:
+        InputError: If a column is missing, or one of the chosen pictures or masks cannot be used.
+        UsageError: If a file cannot be read.
+    """
+    path = Path(path)
+    told = read_rows(path)
+    check_columns(path, told.columns)
+    if told.faults:
+        raise InputError(told.faults)
+    rows = [row for _, row in told.rows]
+    if not rows:
+        raise InputError([Fault(path.name, 0, "", "the file has no rows.")])
+    named = [{**row, "cluster": row.get("cluster") or row["item_id"]} for row in rows]
+    chosen = set(choose_ladder_items(named, count, seed))
+    read = _read_zones(axis, rows, readings, seed) if readings else {}
+    found: list[Ladder] = []
+    faults: list[Fault] = []
+    for number, row in told.rows:
+        if row["item_id"] not in chosen:
+            continue
+        column = "image"
+        try:
+            pixels = load_image(resolve_image(path.parent, row["image"])).pixels
+            column = "mask"
+            uri = row.get("mask", "").strip()
+            mask = load_mask(resolve_image(path.parent, uri), pixels.shape[:2]) if uri else None
+        except ImageError as error:
+            faults.append(Fault(path.name, number, column, f"{row[column]}: {error}", row["item_id"]))
+            continue
+        found.append(ladder_of(row, pixels, axis, mask, read.get(row["item_id"])))
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def ladder_of(
+    row: Row,
+    pixels: NDArray[np.uint8],
+    axis: Axis,
+    mask: NDArray[np.bool_] | None = None,
+    zone: Mapping[str, float | None] | None = None,
+) -> Ladder:
+    """Put an item with its zone, by readings if there are any, else by the models.
+
+    Args:
+        row: The item's item_id and source.
+        pixels: Its pixels.
+        axis: The axis.
+        mask: Its mask, if it has one.
+        zone: perceptible_low, perceptible_high and objectionable by readings; None asks the models.
+    """
+    item = {"mask_digest": mask_digest(mask) if mask is not None else None}
+    region = region_of(axis, item)
+    if zone is not None:
+        low, high, objectionable = (
+            zone[name] for name in ("perceptible_low", "perceptible_high", "objectionable")
+        )
+    else:
+        points = provisional_points(axis, pixels)
+        low, high, objectionable = (points.low, points.high, axis.overdone) if points else (None, None, None)
+    return Ladder(
+        item=row["item_id"],
+        source=row["source"],
+        pixels=pixels,
+        mask=mask,
+        low=low,
+        high=high,
+        objectionable=objectionable,
+        provisional=zone is None,
+        region=region[0] if region else "",
+    )
+
+
+def _read_zones(
+    axis: Axis, rows: Sequence[Row], readings: str | Path, seed: int
+) -> dict[str, Mapping[str, float | None]]:
+    """Settle the zones of all items by readings; empty if nobody has read this axis."""
+    items = pa.table({"item_id": pa.array([row["item_id"] for row in rows], pa.string())})
+    table = read_readings(readings, {axis.name: axis}, items)
+    if axis.name not in table["axis"].to_pylist():
+        return {}
+    zones = make_zones({axis.name: axis}, items, table, _no_pixels, seed=seed).table.to_pylist()
+    return {zone["item_id"]: zone for zone in zones if not zone["provisional"]}
+
+
+def _no_pixels(row: Mapping[str, object]) -> NDArray[np.uint8]:
+    """Refuse: an axis that somebody has read asks no model, hence for no picture."""
+    raise AssertionError(f"nobody looks at {row['item_id']}.")
