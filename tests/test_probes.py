@@ -126,7 +126,11 @@ def test_a_local_axis_names_its_region_in_the_probe_and_a_mask_makes_another_pro
     assert ids["a-000", "background_blur", 3] != ids["a-001", "background_blur", 3]
     assert ids["a-000", "watermark", 3] == ids["a-001", "watermark", 3]
     assert ids["a-000", "blur", 3] == probes.probe_id(
-        given[0]["pixel_digest"], "blur", axes["blur"].strengths[2], 1, given[0]["prompt"]
+        given[0]["pixel_digest"],
+        "blur",
+        axes["blur"].strengths[2],
+        axes["blur"].recipe_version,
+        given[0]["prompt"],
     )
 
 
