@@ -216,20 +216,16 @@ def _difference_verdict(
         for given in (both, [p for _, p in lifts])
     )
     calm = all(-limit < low and high < limit for low, high in (c.lift.interval(PASS_LEVEL) for c in claims))
+    whole = len(fits) == len(gathered.sources)
     widest = max(apart or claims, key=lambda claim: abs(claim.lift.value))
-    if apart:
-        verdict, finding = Verdict.FAIL, "unstable"
-        notes.insert(0, say("covariates.unstable", list=told(apart)))
-    elif (
-        calm
-        and len(fits) == len(gathered.sources)
-        and gathered.lost <= evidence.limits["ladder.missing_share"]
-    ):
-        verdict, finding = Verdict.PASS, ""
-        notes.insert(0, say("covariates.steady"))
-    else:
-        verdict, finding = Verdict.INCONCLUSIVE, ""
-        notes.insert(0, say("covariates.steady_open", list=told([widest])))
+    verdict, finding, sentence = Verdict.INCONCLUSIVE, "", say("covariates.steady_open", list=told([widest]))
+    if gathered.lost > evidence.limits["ladder.missing_share"]:
+        notes.insert(0, say("covariates.refusals", share=percent(gathered.lost)))
+    elif apart:
+        verdict, finding, sentence = Verdict.FAIL, "unstable", say("covariates.unstable", list=told(apart))
+    elif calm and whole:
+        verdict, sentence = Verdict.PASS, say("covariates.steady")
+    notes.insert(0, sentence)
     if only_lift and not apart:
         notes.append(say("covariates.spread_differs", list=told(only_lift)))
     return _verdict(evidence, DIFFERENCE, dimension, verdict, finding, " ".join(notes), limit, widest.lift)

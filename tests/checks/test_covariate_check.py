@@ -194,6 +194,17 @@ def test_refusals_decide_when_filling_them_changes_the_verdict():
     assert "Refusals decide" in row["reason"]
 
 
+def test_too_many_missing_scores_leave_weights_open():
+    def score(source, features, rng):
+        values = (1.5 if source == "a" else -1.5) * features[:, 0] + rng.normal(size=len(features))
+        values[::10] = np.nan
+        return values
+
+    row = verdict(run(evidence(score, n=200)), "weight_difference")
+    assert (row["verdict"], row["finding"]) == ("inconclusive", "")
+    assert "10 % of the scores are missing" in row["reason"]
+
+
 def test_orientation_turns_weights_and_no_share():
     up, down = run(evidence(linear(1.0))), run(evidence(linear(1.0), card=LOWER))
     for one, other in zip(up.measures, down.measures, strict=True):
