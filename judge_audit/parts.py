@@ -1,4 +1,4 @@
-"""Parts: axes and checks from the package, from installed packages, and from a team's own folder.
+"""Parts (axes, checks, judge kinds, uses, views) from the package, installed packages and a team's own folder.
 
 A team's file is loaded by its path under a private name, so it shadows nothing; a name that stands twice is
 refused with both places.
@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import yaml
+
 from judge_audit.axes import axes_of, builtin_axes
 from judge_audit.checks import builtin_checks, check_of
 from judge_audit.digests import file_digest, text_digest
 from judge_audit.errors import AuditError, UsageError
+from judge_audit.judges import builtin_kinds, kind_of
+from judge_audit.lake.connect import View, parse_view, shipped_views
+from judge_audit.standings import Use, builtin_uses, parse_use
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import ModuleType
 
     from judge_audit.axes.axis import Axis
@@ -60,6 +66,37 @@ def find_checks(project: str) -> dict[str, Part[Callable[[Evidence], Findings]]]
     return _find("checks", own, project, lambda module, origin: dict([check_of(module, origin)]))
 
 
+def find_kinds(project: str) -> dict[str, Part[ModuleType]]:
+    """Find all judge kinds by name."""
+    own = {name: Part(name, module, "the package") for name, module in builtin_kinds().items()}
+    return _find("judges", own, project, lambda module, origin: {kind_of(module, origin): module})
+
+
+def find_uses(project: str) -> dict[str, Part[Use]]:
+    """Find the checklists of all uses by name; a project's are YAML files in `uses/`."""
+    own = {use.name: Part(use.name, use, "the package") for use in builtin_uses()}
+    read = (_use(path) for path in _files(project, "uses", "*.yaml"))
+    return _joined("uses", own, [Part(use.name, use, str(path), digest) for use, path, digest in read])
+
+
+def find_views(project: str) -> dict[str, Part[View]]:
+    """Find all SQL views by name; a project's are files in `views/`, each opening with a comment."""
+    own = {name: Part(name, view, "the package") for name, view in shipped_views().items()}
+    extra = []
+    for path in _files(project, "views", "*.sql"):
+        with _blamed_on(path):
+            view = parse_view(path.name, path.read_text(encoding="utf-8"))
+        extra.append(Part(view.name, view, str(path), file_digest(path.read_bytes())))
+    return _joined("views", own, extra)
+
+
+def _use(path: Path) -> tuple[Use, Path, str]:
+    """Read a project's checklist."""
+    content = path.read_bytes()
+    with _blamed_on(path):
+        return parse_use(path.name, yaml.safe_load(content)), path, file_digest(content)
+
+
 def select_axes(configuration: Configuration) -> dict[str, Axis]:
     """Give the axes a configuration asks for, in the order of their names.
 
@@ -86,6 +123,9 @@ def part_digests(configuration: Configuration) -> dict[str, str]:
     parts: list[Part[Any]] = [
         *find_axes(configuration.project).values(),
         *find_checks(configuration.project).values(),
+        *find_kinds(configuration.project).values(),
+        *find_uses(configuration.project).values(),
+        *find_views(configuration.project).values(),
     ]
     return {part.origin: part.digest for part in parts if part.digest}
 
@@ -103,12 +143,33 @@ def _find(
         module = entry.load()
         digest = text_digest(entry.value, getattr(entry.dist, "version", ""))
         extra += [Part(name, thing, origin, digest) for name, thing in take(module, entry.name).items()]
-    folder = Path(project) / kind if project else None
-    for path in sorted(folder.glob("*.py")) if folder is not None and folder.is_dir() else []:
-        things = take(_load(kind, path), path.stem)
+    for path in _files(project, kind, "*.py"):
+        with _blamed_on(path):
+            things = take(_load(kind, path), path.stem)
         extra += [
             Part(name, thing, str(path), file_digest(path.read_bytes())) for name, thing in things.items()
         ]
+    return _joined(kind, found, extra)
+
+
+def _files(project: str, kind: str, pattern: str) -> list[Path]:
+    """List the project's files of a kind."""
+    return sorted((Path(project) / kind).glob(pattern)) if project else []
+
+
+@contextmanager
+def _blamed_on(path: Path) -> Iterator[None]:
+    """Say of a team's own file that it is wrong, and not of the machinery."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except (AuditError, yaml.YAMLError, ValueError) as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _joined(kind: str, found: dict[str, Part[Thing]], extra: Iterable[Part[Thing]]) -> dict[str, Part[Thing]]:
+    """Add parts to those found, or refuse a name that stands twice."""
     for part in extra:
         if part.name in found:
             raise UsageError(

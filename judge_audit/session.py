@@ -24,7 +24,7 @@ from judge_audit.judges.controls import builtin_controls
 from judge_audit.judges.ruler import Ruler
 from judge_audit.lake import Lake
 from judge_audit.masks import load_mask, mask_digest
-from judge_audit.parts import select_axes
+from judge_audit.parts import find_kinds, select_axes
 from judge_audit.people.readings import read_readings
 from judge_audit.vocabulary import POOLED
 
@@ -74,6 +74,7 @@ class Session:
         return load_judge(
             self.configuration.judge,
             project=Path(self.configuration.project) if self.configuration.project else None,
+            kinds={name: part.thing for name, part in find_kinds(self.configuration.project).items()},
         )
 
     @cached_property

@@ -23,7 +23,7 @@ from judge_audit.digests import canonical_json, file_digest, row_digest, text_di
 from judge_audit.errors import UsageError
 from judge_audit.lake.connect import connect
 from judge_audit.limits import read_limits
-from judge_audit.parts import find_checks, part_digests
+from judge_audit.parts import find_checks, find_uses, part_digests
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.probes import Block, blocks, make_plan
@@ -31,7 +31,7 @@ from judge_audit.purity import measure_purity
 from judge_audit.report import build_report, write_report
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import responses
-from judge_audit.standings import POSITION_ROW, builtin_uses, stand
+from judge_audit.standings import POSITION_ROW, stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ORIGINAL, State
 
@@ -367,9 +367,9 @@ def check(current: Session, prepared: Prepared) -> None:
     margin = read_limits(current.configuration.limits)["premature.margin"]
     findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))
     findings += measure_purity(prepared.audit_id, instruments[0], current.axes)
+    uses = [part.thing for part in find_uses(current.configuration.project).values()]
     standings = [
-        {**row, "audit_id": prepared.audit_id, "judge_id": prepared.judge_id}
-        for row in stand(builtin_uses(), verdicts)
+        {**row, "audit_id": prepared.audit_id, "judge_id": prepared.judge_id} for row in stand(uses, verdicts)
     ]
     current.lake.commit(
         {

@@ -14,6 +14,7 @@ import typer
 from judge_audit.errors import UsageError
 
 if TYPE_CHECKING:
+    from judge_audit.lake.connect import View
     from judge_audit.lake.lake import Lake
     from judge_audit.lake.sql import Format
 
@@ -46,7 +47,7 @@ def sql(
     if chosen is None:
         raise UsageError(f"there is no format “{form}”; the formats are {', '.join(FORMATS)}.")
     text = sys.stdin.read() if question == "-" else question
-    answer = run_sql(_open(lake), text, chosen)
+    answer = run_sql(_open(lake), text, chosen, views=_views())
     typer.echo(answer, nl=False)
 
 
@@ -54,7 +55,7 @@ def tables(lake: str | None = LAKE, as_json: bool = AS_JSON) -> None:
     """List the tables and views, with their rows and what they tell."""
     from judge_audit.lake.connect import told
 
-    found = told(_open(lake))
+    found = told(_open(lake), _views())
     if as_json:
         typer.echo(json.dumps([asdict(entry) for entry in found], ensure_ascii=False, indent=2))
         return
@@ -67,7 +68,7 @@ def views(lake: str | None = LAKE) -> None:
     """Print the SQL that serves plain DuckDB: judge-audit lake views > views.sql; duckdb -init views.sql."""
     from judge_audit.lake.connect import views_sql
 
-    typer.echo(views_sql(_open(lake)), nl=False)
+    typer.echo(views_sql(_open(lake), views=_views()), nl=False)
 
 
 def _open(given: str | None) -> Lake:
@@ -75,6 +76,14 @@ def _open(given: str | None) -> Lake:
     from judge_audit.lake import Lake
 
     return Lake.open(where(given), create=False)
+
+
+def _views() -> dict[str, View]:
+    """Give the shipped views, and those of the project in whose folder this is asked."""
+    from judge_audit.parts import find_views
+
+    found = find_views(str(Path.cwd()) if Path("audit.yaml").exists() else "")
+    return {name: part.thing for name, part in found.items()}
 
 
 def where(given: str | None) -> str:

@@ -11,7 +11,7 @@ from judge_audit.errors import MachineryError, UsageError
 from judge_audit.judges.cards import Card, read_card
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import ModuleType
 
     from judge_audit.judges.protocol import Judge
@@ -44,12 +44,22 @@ def builtin_kinds() -> dict[str, ModuleType]:
         if info.name in NOT_KINDS:
             continue
         module = importlib.import_module(f"{__name__}.{info.name}")
-        if not isinstance(getattr(module, "KIND", None), str) or not callable(getattr(module, "build", None)):
-            raise MachineryError(
-                f"judges/{info.name}.py: a judge kind has a KIND and a function build(card)."
-            )
-        found[module.KIND] = module
+        found[kind_of(module, info.name)] = module
     return found
+
+
+def kind_of(module: ModuleType, origin: str) -> str:
+    """Name the judge kind that a file holds.
+
+    Raises:
+        MachineryError: If it holds none.
+    """
+    kind = getattr(module, "KIND", None)
+    if not isinstance(kind, str) or not kind or not callable(getattr(module, "build", None)):
+        raise MachineryError(
+            f"judges/{origin}.py: a judge kind has a KIND and a function build(card, *, project)."
+        )
+    return kind
 
 
 def builtin_cards() -> dict[str, Card]:
@@ -58,22 +68,33 @@ def builtin_cards() -> dict[str, Card]:
     return {card.name: card for card in cards if card is not None}
 
 
-def load_judge(spec: Any, *, project: Path | None = None) -> Judge:  # noqa: ANN401 - a name, a path or a callable
+def load_judge(
+    spec: Any,  # noqa: ANN401 - a name, a path or a callable
+    *,
+    project: Path | None = None,
+    kinds: Mapping[str, ModuleType] | None = None,
+) -> Judge:
     """Load a judge.
 
     Args:
-        spec: A built-in name, `module:attribute`, the path of a card, a callable, or a judge.
-        project: The team's folder, where modules and cards are looked for.
+        spec: A built-in name, the name or path of a card, `module:attribute`, a callable, or a judge.
+        project: The team's folder, where modules and cards (in `cards/`) are looked for.
+        kinds: Judge kinds by name; the built-in ones if not given.
 
     Raises:
         UsageError: If there is no such judge or it cannot be loaded; says what to write.
     """
-    kinds = builtin_kinds()
+    kinds = builtin_kinds() if kinds is None else kinds
     if not isinstance(spec, (str, Path)):
         judge: Judge = kinds["callable"].wrap(spec)
         return judge
     text = str(spec)
-    if text in builtin_cards():
+    own = project / "cards" / f"{text}.yaml" if project and text == Path(text).name else None
+    if own is not None and own.is_file():
+        if text in builtin_cards():
+            raise UsageError(f"judge “{text}”: {own} bears the name of a built-in judge. Rename the card.")
+        card = read_card(own)
+    elif text in builtin_cards():
         card = builtin_cards()[text]
     elif text.lower().endswith((".yaml", ".yml")):
         path = Path(text) if Path(text).is_absolute() or project is None else project / text

@@ -123,10 +123,10 @@ class Told:
     meaning: str
 
 
-def told(lake: Lake) -> list[Told]:
+def told(lake: Lake, views: Mapping[str, View] | None = None) -> list[Told]:
     """List a lake's tables and views with their rows and what they tell, tables first."""
-    views = shipped_views()
-    with connect(lake) as connection:
+    views = shipped_views() if views is None else views
+    with connect(lake, views) as connection:
         counted = {
             name: connection.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]  # noqa: S608 - our names
             for name in (*TABLES, *views)
@@ -135,18 +135,19 @@ def told(lake: Lake) -> list[Told]:
     return tables + [Told(view.name, "view", counted[view.name], view.meaning) for view in views.values()]
 
 
-def connect(lake: Lake) -> duckdb.DuckDBPyConnection:
-    """Give a DuckDB connection with a view per table and the shipped views.
+def connect(lake: Lake, views: Mapping[str, View] | None = None) -> duckdb.DuckDBPyConnection:
+    """Give a DuckDB connection with a view per table and further views.
 
     The views show what was committed when the connection was made.
 
     Args:
         lake: The lake.
+        views: The views to add to the tables; the shipped ones if not given.
 
     Raises:
         MachineryError: If a committed file is missing or damaged.
     """
-    return _serve(views_sql(lake), lake.url)
+    return _serve(views_sql(lake, views=views), lake.url)
 
 
 def _serve(text: str, url: str) -> duckdb.DuckDBPyConnection:

@@ -19,10 +19,11 @@ from judge_audit.lake.relations import files_literal
 from judge_audit.tables import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import duckdb
 
+    from judge_audit.lake.connect import View
     from judge_audit.lake.lake import Lake
 
 Format = Literal["table", "csv", "json"]
@@ -39,13 +40,14 @@ CELL = 60
 """Widest cell of a printed table, in characters."""
 
 
-def run_sql(lake: Lake, text: str, fmt: Format = "table") -> str:
+def run_sql(lake: Lake, text: str, fmt: Format = "table", *, views: Mapping[str, View] | None = None) -> str:
     """Answer one question.
 
     Args:
         lake: The lake.
         text: One SELECT (or WITH, FROM, VALUES, DESCRIBE, SUMMARIZE) or EXPLAIN statement.
         fmt: `table` for people, `csv`, or `json` (a list of objects).
+        views: The views to add to the tables; the shipped ones if not given.
 
     Returns:
         The rows as text, with a newline at the end.
@@ -56,7 +58,7 @@ def run_sql(lake: Lake, text: str, fmt: Format = "table") -> str:
     """
     import duckdb  # noqa: PLC0415 - a tenth of a second, paid only by those who ask in SQL
 
-    with connect(lake) as connection:
+    with connect(lake, views) as connection:
         question = checked(connection, text)
         for setting in _locks(lake):
             connection.execute(setting)

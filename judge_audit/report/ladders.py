@@ -192,9 +192,11 @@ def severity(verdict: Row) -> tuple[int, int, float]:
         "rewarded",
         "climbs",
         "dead",
+        "echoes",
         "falls",
         "erratic",
         "jitters",
+        "unstable",
         "stacked",
         "unreachable",
     )

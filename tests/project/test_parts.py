@@ -1,15 +1,29 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from judge_audit.axes import builtin_axes
 from judge_audit.digests import file_digest
 from judge_audit.errors import AuditError, UsageError
-from judge_audit.parts import find_axes, find_checks, part_digests, select_axes
+from judge_audit.judges.protocol import Stimulus
+from judge_audit.lake import Lake
+from judge_audit.lake.sql import run_sql
+from judge_audit.parts import (
+    find_axes,
+    find_checks,
+    find_kinds,
+    find_uses,
+    find_views,
+    part_digests,
+    select_axes,
+)
 from judge_audit.project import Configuration
+from judge_audit.session import session
 
 AXIS = """
 from judge_audit.axes.axis import Axis
@@ -81,3 +95,90 @@ def test_default_means_the_nine_and_the_team_s_own_and_all_means_all(project):
     assert chosen("all") == sorted([*builtin_axes(), "glow"])
     assert chosen("noise", "default") == sorted([*unasked, "glow", "noise"])
     assert chosen("jpeg") == ["jpeg"]
+
+
+KIND = """
+from judge_audit.judges.protocol import Reply
+KIND = "height"
+class Height:
+    def __init__(self, card):
+        self.card = card
+    def score(self, stimuli):
+        return [Reply({"overall": float(entry.image.shape[0])}) for entry in stimuli]
+def build(card, *, project=None):
+    return Height(card)
+"""
+USE = """
+use: thumbnails
+step: filter and rank
+question: May it choose thumbnails?
+requires:
+  - {check: scale, measure: capability, missing: "No scores.", remedy: "Score more."}
+"""
+VIEW = "-- How many judges there are.\nSELECT count(*) AS judges FROM judges;\n"
+
+
+@pytest.fixture
+def whole_project(project):
+    files = {"judges/height.py": KIND, "uses/thumbnails.yaml": USE, "views/how_many.sql": VIEW}
+    files["cards/tall.yaml"] = "kind: height\nname: tall\nweights: h1\n"
+    for name, text in files.items():
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text, encoding="utf-8")
+    return project
+
+
+def test_a_project_s_kind_and_card_make_a_judge_by_name(whole_project):
+    configuration = Configuration(items="x", judge="tall", project=str(whole_project))
+    (reply,) = session(configuration).judge.score([Stimulus(np.zeros((7, 3, 3), np.uint8), "")])
+    assert reply.scores == {"overall": 7.0}
+
+
+def test_a_project_s_use_and_view_are_found_with_origin_and_digest(whole_project):
+    use = find_uses(str(whole_project))["thumbnails"]
+    assert use.thing.question == "May it choose thumbnails?"
+    assert use.origin.endswith("thumbnails.yaml")
+    assert find_views(str(whole_project))["how_many"].thing.meaning == "How many judges there are."
+    digests = part_digests(Configuration(items="x", project=str(whole_project)))
+    assert {path.rpartition("/")[2] for path in digests} == {"height.py", "thumbnails.yaml", "how_many.sql"}
+
+
+def test_a_project_s_view_answers_beside_the_shipped_ones(whole_project):
+    lake = Lake.open(whole_project / "lake")
+    views = {name: part.thing for name, part in find_views(str(whole_project)).items()}
+    assert json.loads(run_sql(lake, "SELECT * FROM how_many", "json", views=views)) == [{"judges": 0}]
+    assert run_sql(lake, "SELECT count(*) AS n FROM verdicts_latest", "csv", views=views).split() == [
+        "n",
+        "0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "find"),
+    [
+        ("judges/brisque.py", KIND.replace("height", "brisque"), find_kinds),
+        ("uses/reward.yaml", USE.replace("thumbnails", "reward"), find_uses),
+        ("views/percentiles.sql", VIEW, find_views),
+    ],
+)
+def test_a_name_of_the_package_s_own_is_refused_in_every_folder(project, name, text, find):
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match="stands twice"):
+        find(str(project))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "find"),
+    [
+        ("judges/hollow.py", "KIND = 3", find_kinds),
+        ("uses/hollow.yaml", "use: x", find_uses),
+        ("uses/broken.yaml", "use: [", find_uses),
+        ("views/silent.sql", "SELECT 1", find_views),
+    ],
+)
+def test_a_malformed_part_is_refused_by_its_path_as_the_team_s_own_fault(project, name, text, find):
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=name.rpartition("/")[2]):
+        find(str(project))
