@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy import special, stats
+from scipy import special
 
 from judge_audit.vocabulary import Verdict
 
@@ -46,7 +46,7 @@ class Estimate:
         """Give the interval value ± t·√variance at a level in (0, 1); infinite if not usable."""
         if not self.usable:
             return -math.inf, math.inf
-        half = float(stats.t.ppf((1 + level) / 2, self.df)) * math.sqrt(self.variance)
+        half = float(special.stdtrit(self.df, (1 + level) / 2)) * math.sqrt(self.variance)
         return self.value - half, self.value + half
 
 

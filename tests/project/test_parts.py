@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -182,3 +183,20 @@ def test_a_malformed_part_is_refused_by_its_path_as_the_team_s_own_fault(project
     (project / name).write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=name.rpartition("/")[2]):
         find(str(project))
+
+
+def test_an_installed_package_s_parts_are_found_by_their_entry_points(tmp_path, monkeypatch):
+    (tmp_path / "team_axes.py").write_text(AXIS.format(name="sparkle"), encoding="utf-8")
+    record = tmp_path / "team_parts-1.2.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: team-parts\nVersion: 1.2\n")
+    (record / "entry_points.txt").write_text("[judge_audit.axes]\nsparkle = team_axes\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    part = find_axes("")["sparkle"]
+    assert "entry point sparkle (team_axes)" in part.origin
+    assert part.digest
+    (tmp_path / "team_axes.py").write_text(AXIS.format(name="blur"), encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "team_axes")
+    importlib.invalidate_caches()
+    with pytest.raises(UsageError, match=r"“blur” stands twice, in the package and in the installed"):
+        find_axes("")

@@ -1,7 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import io
+import os
+import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from judge_audit import progress as shown_progress
 
@@ -34,3 +41,34 @@ def test_progress_is_silent_once_it_is_over():
         pass
     shown_progress.current_progress().advance(3)
     assert not stream.getvalue()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_on_a_terminal_a_bar_shows_stage_count_and_rate():
+    import pty
+
+    script = (
+        "import time\n"
+        "from judge_audit.progress import shown\n"
+        "with shown() as progress:\n"
+        "    progress.stage('asking the judge', 40)\n"
+        "    for _ in range(40):\n"
+        "        progress.advance()\n"
+        "        time.sleep(0.02)\n"
+        "    progress.stage('measuring')\n"
+    )
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen([sys.executable, "-c", script], stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        said = b""
+        with contextlib.suppress(OSError):  # the other end is gone once the process is
+            while chunk := os.read(ours, 4096):
+                said += chunk
+        assert process.wait(30) == 0
+    os.close(ours)
+    text = said.decode()
+    assert "asking the judge" in text
+    assert "40/40" in text
+    assert re.search(r"\d+/s", text)
+    assert "measuring" in text
