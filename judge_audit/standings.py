@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 POSITION_ROW = "position"
 """The `use` of the one row that names the position."""
 
+ORDERS_NOTHING = {"constant", "reversed", "silent"}
+"""Findings of a judge that cannot even put images in order."""
+
 USE_FIELDS = {"use", "step", "question", "requires"}
 REQUIREMENT_FIELDS = {"check", "measure", "missing", "remedy"}
 
@@ -128,9 +131,7 @@ def _position(
     lost = [
         row["reason"]
         for row in verdicts
-        if row["check"] == "scale"
-        and row["measure"] == "capability"
-        and row["finding"] in {"constant", "reversed"}
+        if row["check"] == "scale" and row["measure"] == "capability" and row["finding"] in ORDERS_NOTHING
     ]
     if lost:
         return Position.NONE, lost
@@ -147,7 +148,7 @@ def _position(
 def capability_of(verdicts: Sequence[Mapping[str, Any]]) -> Capability:
     """Read what the judge's scale can carry from its verdicts; unknown demotes to ranker."""
     scale = {row["measure"]: row for row in verdicts if row["check"] == "scale"}
-    if scale.get("capability", {}).get("finding") in {"constant", "reversed"}:
+    if scale.get("capability", {}).get("finding") in ORDERS_NOTHING:
         return Capability.NONE
     absolute = scale.get("absolute")
     return Capability.ABSOLUTE if absolute and absolute["verdict"] == Verdict.PASS else Capability.RANKER

@@ -104,6 +104,9 @@ def _capability(evidence: Evidence, dimension: str, pooled: NDArray[np.float64])
     parts = {"value": float(count), "n": len(pooled), "limit_low": float(MIN_DISTINCT)}
     share = _lost(evidence, dimension) / max(1, len(pooled) + _lost(evidence, dimension))
     enough = len(pooled) >= evidence.limits["scale.min_scores"]
+    if not len(pooled):
+        reason = say("scale.silent")
+        return _verdict(evidence, "capability", dimension, Verdict.FAIL, "silent", reason, **parts)
     if count == 1 and enough and share <= evidence.limits["ladder.missing_share"]:
         return _verdict(
             evidence, "capability", dimension, Verdict.FAIL, "constant", say("scale.constant"), **parts

@@ -188,6 +188,7 @@ def _rise(row: Row, first: Row, held: Placing, rise: float) -> dict[str, Any]:
 def severity(verdict: Row) -> tuple[int, int, float]:
     """Order faults: proved before provisional, what an optimiser would ride first, then by size."""
     ranks = (
+        "silent",
         "constant",
         "rewarded",
         "climbs",

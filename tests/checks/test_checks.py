@@ -15,6 +15,7 @@ from scipy import stats
 from judge_audit.judges.cards import Card
 from judge_audit.judges.controls import builtin_controls
 from judge_audit.selfproof import convicted, expected, smallest_shown
+from judge_audit.standings import builtin_uses, stand
 from judge_audit.tables import from_rows
 
 CONTROLS = {control.card.name: control for control in builtin_controls("zones", 7)}
@@ -259,3 +260,10 @@ def test_the_smallest_lift_shown_rests_on_the_interval_that_was_made():
     (told,) = [row for row in smallest_shown(measures, 0.05, 32) if row["axis"] == "blur"]
     error = (edge["ci_high"] - edge["ci_low"]) / 2 / stats.t.ppf(0.95, edge["n_clusters"] - 3)
     assert told["value"] == pytest.approx(0.05 + (stats.norm.ppf(1 - 0.05 / 64) + 0.84) * error)
+
+
+def test_a_judge_that_scores_nothing_holds_no_position():
+    found = examine(make(lambda _: None, Card(kind="k", name="n")))
+    (row,) = verdicts(found, "scale", measure="capability")
+    assert (row["verdict"], row["finding"]) == ("fail", "silent")
+    assert stand(builtin_uses(), found.verdicts)[-1]["standing"] == "none"
