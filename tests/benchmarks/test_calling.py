@@ -17,7 +17,7 @@ from judge_audit.judges import load_judge
 from judge_audit.judges.cards import Card
 from judge_audit.judges.protocol import Reply, Stimulus
 
-AXES = builtin_axes()
+AXES = {name: axis for name, axis in builtin_axes().items() if axis.default}
 
 
 def _work(items=2, side=320):

@@ -20,7 +20,7 @@ from judge_audit.axes import builtin_axes
 from judge_audit.axes.scratch import Scratch
 from judge_audit.demo.photos import cut_crops
 
-AXES = builtin_axes()
+AXES = {name: axis for name, axis in builtin_axes().items() if axis.default}
 SIDE = 512
 TO_LMS = np.float32(
     [
