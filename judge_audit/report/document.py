@@ -8,6 +8,7 @@ from judge_audit.messages import knows, say
 from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.placing import histogram, meaning, placing_of
+from judge_audit.report.strips import strips_of
 from judge_audit.standings import POSITION_ROW, capability_of
 from judge_audit.vocabulary import IMAGES, ORIGINAL, OVERALL, State, Verdict
 
@@ -61,6 +62,7 @@ def make_document(
             if row["use"] != POSITION_ROW
         ],
         "ladders": sections,
+        "strips": strips_of(con, facts, axes),
         "movers": find_movers(facts, placing),
         "scale": [_scale(facts, name) for name in dimensions],
         "purity": purity_of(facts, axes),
