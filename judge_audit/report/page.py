@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from judge_audit.messages import knows, say
-from judge_audit.report import charts
+from judge_audit.report import charts, covariate_charts, covariates
 from judge_audit.report.document import share_text
 from judge_audit.report.pictures import QUALITY, SIDE
 from judge_audit.report.strips import region_text
@@ -164,6 +164,12 @@ def _environment() -> jinja2.Environment:
         "tell": say,
         "region_text": region_text,
         "word": wording,
+        "fresh": covariates.fresh,
+        "covariate_questions": covariates.QUESTIONS,
+        "share_chart": covariate_charts.share_chart,
+        "weight_chart": covariate_charts.weight_chart,
+        "percent_text": covariates.percent_text,
+        "lift_text": charts.lift_text,
         "curve": charts.curve,
         "histogram": charts.histogram,
         "positions": [position.value for position in Position],
