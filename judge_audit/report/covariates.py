@@ -153,6 +153,17 @@ def fresh(reason: str, said: str) -> str:
     return ". ".join(kept) + "." if kept else ""
 
 
+NOTES = ("unresolved", "few", "constant", "unknown")
+"""What a covariate verdict adds about what was left out."""
+
+
+def without_notes(reason: str) -> str:
+    """Leave out of a reason what was left out of the regression: its own part says that."""
+    starts = [reason.find(say(f"covariates.{name}", list="").rstrip(". ")) for name in NOTES]
+    found = [start for start in starts if start > 0]
+    return reason[: min(found)].rstrip() if found else reason
+
+
 def _named(sources: Iterable[str]) -> str:
     return ", ".join(say("report.small_sources") if name == SMALL else name for name in sources)
 

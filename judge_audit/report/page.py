@@ -165,6 +165,7 @@ def _environment() -> jinja2.Environment:
         "region_text": region_text,
         "word": wording,
         "fresh": covariates.fresh,
+        "without_notes": covariates.without_notes,
         "covariate_questions": covariates.QUESTIONS,
         "share_chart": covariate_charts.share_chart,
         "weight_chart": covariate_charts.weight_chart,

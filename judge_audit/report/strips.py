@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,8 @@ class Tile:
 def strips_of(con: duckdb.DuckDBPyConnection, facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
     """Choose what to show of each axis: the picture whose visible point is the middle one, and some rungs.
 
+    Where nobody can say what is visible, a picture that stands for other axes too, else the first by name.
+
     Args:
         con: A connection to the lake.
         facts: What the report reads from it.
@@ -76,18 +79,20 @@ def strips_of(con: duckdb.DuckDBPyConnection, facts: Facts, axes: Mapping[str, A
         row = dict(zip(names, values, strict=True))
         held.setdefault(row["axis"], {}).setdefault(row["item_id"], []).append(row)
     zones = {(row["axis"], row["item_id"]): row for row in facts.zones}
+    climbed = {name: axis for name, axis in axes.items() if name in held}
+    items = {name: _middle({item: zones.get((name, item)) for item in held[name]}) for name in climbed}
+    often = [item for item, _ in Counter(item for item in items.values() if item).most_common()]
     found = []
-    for name, axis in axes.items():
-        if name in held:
-            item_id = _middle({item: zones.get((name, item)) for item in held[name]})
-            found.append(_strip(axis, held[name][item_id], zones.get((name, item_id))))
+    for name, axis in climbed.items():
+        item_id = items[name] or next((item for item in often if item in held[name]), min(held[name]))
+        found.append(_strip(axis, held[name][item_id], zones.get((name, item_id))))
     return found
 
 
-def _middle(zones: Mapping[str, Row | None]) -> str:
-    """Give the item whose visible point is the middle one; the first by name where nobody can say."""
+def _middle(zones: Mapping[str, Row | None]) -> str | None:
+    """Give the item whose visible point is the middle one; None where nobody can say."""
     known = sorted((row["perceptible_low"], item) for item, row in zones.items() if row and _is_known(row))
-    return str(known[(len(known) - 1) // 2][1]) if known else min(zones)
+    return str(known[(len(known) - 1) // 2][1]) if known else None
 
 
 def _is_known(zone: Row) -> bool:

@@ -202,3 +202,16 @@ def test_ticks_are_round_and_end_where_the_drawing_does():
 def test_a_sentence_said_before_is_not_said_again():
     assert fresh("New. Old one.", "First. Old one.") == "New."
     assert fresh("Old one.", "Old one.") == ""
+
+
+def test_the_gravest_fault_is_told_without_what_was_left_out(report_of):
+    rows = rows_of(TURNING, verdict="fail", finding="echoes")
+    left_out = (
+        say("covariates.few", list="photographs") + " " + say("covariates.unknown", list="number of faces")
+    )
+    rows["verdicts"][0]["reason"] = f"It echoes. {left_out}"
+    html = report_of(results=rows).html
+    card = html[html.index('class="card fix') :]
+    card = card[: card.index("</section>")]
+    assert '<p class="lead">It echoes.</p>' in card
+    assert html.count("photographs") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from judge_audit.axes import builtin_axes
 from judge_audit.axes.scratch import Scratch
 from judge_audit.demo.photos import cut_crops
 from judge_audit.messages import say
+from judge_audit.report.charts import CHARACTER, curve
 from judge_audit.report.strips import FINE_QUALITY, RUNGS, SIDE, chosen, draw_strips
 
 AXES = builtin_axes()
@@ -107,3 +109,18 @@ def test_every_axis_with_its_sheet_stays_far_below_the_size_of_a_report():
 
 def test_the_page_of_a_small_audit_is_small(report):
     assert len(report.html.encode()) < 200_000
+
+
+def test_zone_words_do_not_run_into_one_another():
+    zones = {"unseen_below": 0.1, "seen_from": 0.55, "overdone_from": 0.8}
+    points = [{"strength": s, "value": 0.0, "ci_low": None, "ci_high": None} for s in (0.05, 0.5, 0.9)]
+    section = {"axis": "glow", "points": points, "sources": {}, "zones": zones}
+    drawing = str(curve(section, 0.5, {}))
+    words = re.findall(r'<text class="zone-word" x="([\d.]+)"[^>]*text-anchor="(\w+)">(.*?)<', drawing)
+    spans = []
+    for x, anchor, word in words:
+        wide = len(word) * CHARACTER
+        left = float(x) - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+        spans.append((left, left + wide))
+    assert len(words) >= 2
+    assert all(first[1] <= second[0] for first, second in pairwise(sorted(spans)))
