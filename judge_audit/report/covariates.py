@@ -115,6 +115,8 @@ def _advice(part: Row) -> list[str]:
     row = part["verdicts"].get(SHARE)
     if row is not None and part["explained"] is not None:
         found.append(_standing(row, part["explained"]))
+    elif row is not None and row["verdict"] == Verdict.INCONCLUSIVE:
+        found.append(say("surface.more"))
     found += [
         say(
             "surface.turns",

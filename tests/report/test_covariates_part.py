@@ -215,3 +215,8 @@ def test_the_gravest_fault_is_told_without_what_was_left_out(report_of):
     card = card[: card.index("</section>")]
     assert '<p class="lead">It echoes.</p>' in card
     assert html.count("photographs") == 1
+
+
+def test_too_few_images_are_said_with_how_many_it_takes(report_of):
+    (part,) = report_of(results={"verdicts": rows_of(TURNING)["verdicts"]}).document["covariates"]
+    assert (part["sentence"], part["advice"]) == (say("surface.lead_none"), [say("surface.more")])
