@@ -8,7 +8,7 @@ from scipy import special
 
 from judge_audit.judges.controls.planted import ALL_AXES
 from judge_audit.measures.estimates import corrected_level
-from judge_audit.messages import say
+from judge_audit.messages import knows, say
 from judge_audit.vocabulary import POOLED, Verdict
 
 if TYPE_CHECKING:
@@ -89,7 +89,18 @@ def control_row(
 
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
-    return ", ".join(check if axis == "*" else f"{check} on {axis}" for check, axis in pairs)
+    """Name convictions for people, each fault once with all its axes."""
+    axes: dict[str, list[str]] = {}
+    for check, axis in pairs:
+        axes.setdefault(check, []).append(axis)
+    return "; ".join(_fault(check, held) for check, held in axes.items())
+
+
+def _fault(check: str, axes: Sequence[str]) -> str:
+    key = f"controls.fault.{check}"
+    name = say(key) if knows(key) else check
+    known = [axis for axis in axes if axis != POOLED]
+    return say("controls.fault_on", fault=name, axes=", ".join(known)) if known else name
 
 
 def smallest_shown(measures: Sequence[Mapping[str, Any]], margin: float, claims: int) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ class Axis:
 
     Attributes:
         name: As it stands in tables, with the direction (`saturation+`).
-        unit: Unit of the strength in words ("chroma gain above 1", "EV", "% of the short side").
+        unit: Unit of the strength in words ("share of colour added", "stops (EV)").
         description: One sentence for people.
         strengths: Rungs 1, 2, ...: rising, geometric; rung 0 (strength 0) is the original itself.
         overdone: Declared strength from which a change counts as objectionable when nobody has read it.

@@ -34,7 +34,7 @@ def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
 AXES = (
     Axis(
         name="background_blur",
-        unit="% of the short side (sigma)",
+        unit="radius (sigma), % of the short side",
         description="Gaussian blur of the background; the subject stays as it is.",
         strengths=ladder(10 * WEAKEST, 10, top=4.0),
         overdone=2.0,

@@ -31,7 +31,7 @@ def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
 AXES = (
     Axis(
         name="blur",
-        unit="% of the short side (sigma)",
+        unit="radius (sigma), % of the short side",
         description="Gaussian blur of the whole image.",
         strengths=ladder(THRESHOLD, 11, top=2.4),
         overdone=1.0,

@@ -38,7 +38,7 @@ def _lower(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
 AXES = (
     Axis(
         name="brightness+",
-        unit="EV",
+        unit="stops (EV)",
         description="More exposure, in linear light.",
         strengths=ladder(THRESHOLD, 10, top=2.0),
         overdone=1.4,
@@ -50,7 +50,7 @@ AXES = (
     ),
     Axis(
         name="brightness-",
-        unit="EV taken away",
+        unit="stops (EV) taken away",
         description="Less exposure, in linear light.",
         strengths=ladder(THRESHOLD, 10, top=3.0),
         overdone=2.0,

@@ -36,7 +36,7 @@ def _lower(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
 AXES = (
     Axis(
         name="contrast+",
-        unit="contrast gain above 1",
+        unit="share of contrast added",
         description="More contrast about the image's own mean lightness.",
         strengths=ladder(THRESHOLD, 10, top=1.5),
         overdone=0.8,

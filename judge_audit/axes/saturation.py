@@ -129,7 +129,7 @@ def _lower(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
 AXES = (
     Axis(
         name="saturation+",
-        unit="chroma gain above 1",
+        unit="share of colour added",
         description="Colours more vivid, lightness and hue kept.",
         strengths=ladder(THRESHOLD, 10, top=1.2),
         overdone=1.0,
@@ -141,7 +141,7 @@ AXES = (
     ),
     Axis(
         name="saturation-",
-        unit="share of chroma removed",
+        unit="share of colour removed",
         description="Colours paler, down to grey.",
         strengths=ladder(THRESHOLD, 10, top=1.0),
         overdone=0.7,

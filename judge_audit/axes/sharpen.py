@@ -42,8 +42,8 @@ def _draw(image: Pixels, strength: float, scratch: Scratch) -> Pixels:
 AXES = (
     Axis(
         name="sharpen",
-        unit="% of the short side (sigma of the mask)",
-        description="Unsharp mask of amount 1; the radius grows.",
+        unit="radius (sigma), % of the short side",
+        description="Edges made crisper (unsharp mask of amount 1) over an ever larger radius.",
         strengths=ladder(THRESHOLD, 11, top=2.4),
         overdone=1.0,
         visibility="blur",

@@ -157,8 +157,8 @@ def _notes(gathered: Gathered, fits: Mapping[str, Fit]) -> list[str]:
     for key, names in (
         ("unresolved", mute),
         ("few", few),
-        ("constant", everywhere),
-        ("unknown", sorted(gathered.unknown)),
+        ("constant", [name_of(name) for name in everywhere]),
+        ("unknown", [name_of(name) for name in sorted(gathered.unknown)]),
     ):
         if names:
             notes.append(say(f"covariates.{key}", list=", ".join(names)))

@@ -175,7 +175,7 @@ class Question:
             return None, say("missing.clusters", axis=self.axis, clusters=estimate.n_clusters)
         bounds = self.bounds
         needed = items_needed(estimate, bounds.margin, self.evidence.claims, low=bounds.low, high=bounds.high)
-        return needed, say("notes.settle", n=needed) if needed else say("notes.close")
+        return needed, say("notes.settle", n=about(needed)) if needed else say("notes.close")
 
     def unanswered(self, why: str) -> Findings:
         """Say why the axis could not be judged.
@@ -261,6 +261,12 @@ def finite(value: float) -> float | None:
 def number(value: float) -> str:
     """Write a lift for people."""
     return f"{value:+.3f}".replace("-", "−") if math.isfinite(value) else "unknown"
+
+
+def about(count: int) -> str:
+    """Write a number that is a guess: two digits, the rest zeros."""
+    step = 10 ** max(0, len(str(count)) - 2)
+    return f"{round(count / step) * step:,}"
 
 
 def percent(share: float) -> str:

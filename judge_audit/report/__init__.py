@@ -12,6 +12,7 @@ from judge_audit.errors import MachineryError
 from judge_audit.report.document import make_document
 from judge_audit.report.page import write_page
 from judge_audit.report.pictures import pictures_of
+from judge_audit.report.strips import draw_strips
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +61,8 @@ def build_report(
     """
     document = make_document(con, audit_id, axes=axes, warnings=warnings)
     pictures = pictures_of(document["movers"], pixels, axes, masks)
-    return Report(write_page(document, pictures), document)
+    tiles = draw_strips(document["strips"], pixels, axes, masks)
+    return Report(write_page(document, pictures, tiles), document)
 
 
 def write_report(report: Report, folder: str | Path) -> Path:

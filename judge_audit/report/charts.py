@@ -163,13 +163,15 @@ def _zones(zones: Row | None, frame: Frame) -> Markup:
         ("bad", bad, high),
     )
     drawn = []
+    room = high - len(say("report.ladders.zone_bad")) * CHARACTER - CHARACTER if bad < high - 1 else high
     for name, start, end in spans:
         if end - start < 1:
             continue
         area = Markup('<rect class="zone {}" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>')
         drawn.append(area.format(name, start, TOP, end - start, frame.height - TOP - BOTTOM))
         word = say(f"report.ladders.zone_{name}")
-        if len(word) * CHARACTER <= end - start or name == "bad":
+        half = len(word) * CHARACTER / 2
+        if name == "bad" or (2 * half <= end - start and (start + end) / 2 + half <= room):
             at, anchor = (end, "end") if name == "bad" else ((start + end) / 2, "middle")
             drawn.append(_text(at, TOP - 8, word, anchor, "zone-word"))
     return Markup("").join(drawn)

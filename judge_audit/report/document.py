@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.messages import knows, say
+from judge_audit.report.covariates import covariates_of
 from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.placing import histogram, meaning, placing_of
+from judge_audit.report.strips import strips_of
 from judge_audit.standings import POSITION_ROW, capability_of
 from judge_audit.vocabulary import IMAGES, ORIGINAL, OVERALL, State, Verdict
 
@@ -61,6 +63,8 @@ def make_document(
             if row["use"] != POSITION_ROW
         ],
         "ladders": sections,
+        "strips": strips_of(con, facts, axes),
+        "covariates": covariates_of(facts),
         "movers": find_movers(facts, placing),
         "scale": [_scale(facts, name) for name in dimensions],
         "purity": purity_of(facts, axes),

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from judge_audit.messages import knows, say
-from judge_audit.report import charts
+from judge_audit.report import charts, covariate_charts, covariates
 from judge_audit.report.document import share_text
 from judge_audit.report.pictures import QUALITY, SIDE
+from judge_audit.report.strips import region_text
 from judge_audit.surface import STATISTICS
 from judge_audit.vocabulary import SMALL, Capability, Position, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from judge_audit.report.pictures import Pair
+    from judge_audit.report.strips import Tile
 
 USES = ("filtering", "ranking", "reward", "acceptance")
 SYMBOLS = {"pass": "✓", "fail": "✕", "inconclusive": "?", "missing": "–"}
@@ -30,12 +32,17 @@ SQL = (
 )
 
 
-def write_page(document: Mapping[str, Any], pictures: Mapping[tuple[str, str, float], Pair]) -> str:
+def write_page(
+    document: Mapping[str, Any],
+    pictures: Mapping[tuple[str, str, float], Pair],
+    tiles: Mapping[str, Sequence[Tile]],
+) -> str:
     """Write the page.
 
     Args:
         document: The content.
         pictures: Pairs of data URIs by item, axis and strength.
+        tiles: Small pictures of the contact sheets by axis, the original's first.
     """
     sources = sorted({source for section in document["ladders"] for source in section["sources"]})
     styled = len(sources) <= charts.STYLES
@@ -51,6 +58,8 @@ def write_page(document: Mapping[str, Any], pictures: Mapping[tuple[str, str, fl
             styles=styles,
             reach=charts.reach_of(document["ladders"]),
             pictures=pictures,
+            strips={row["axis"]: row for row in document["strips"]},
+            tiles_of=tiles,
             uses=sorted(
                 document["uses"], key=lambda row: USES.index(row["use"]) if row["use"] in USES else len(USES)
             ),
@@ -152,7 +161,16 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals |= {
         "say": lambda key, **values: say(f"report.{key}", **values),
+        "tell": say,
+        "region_text": region_text,
         "word": wording,
+        "fresh": covariates.fresh,
+        "without_notes": covariates.without_notes,
+        "covariate_questions": covariates.QUESTIONS,
+        "share_chart": covariate_charts.share_chart,
+        "weight_chart": covariate_charts.weight_chart,
+        "percent_text": covariates.percent_text,
+        "lift_text": charts.lift_text,
         "curve": charts.curve,
         "histogram": charts.histogram,
         "positions": [position.value for position in Position],

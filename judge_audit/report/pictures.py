@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SIDE = 320
 QUALITY = 90
+FULL_COLOUR = 95
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,19 @@ def data_uri(pixels: Pixels, factor: float) -> str:
     if factor < 1:
         size = (max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor)))
         shown = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-    flat = cv2.cvtColor(shown, cv2.COLOR_RGB2BGR)
-    _, stored = cv2.imencode(".jpg", flat, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+    return jpeg_uri(shown, QUALITY)
+
+
+def jpeg_uri(pixels: Pixels, quality: int) -> str:
+    """Store a picture as a JPEG data URI.
+
+    Args:
+        pixels: 8-bit sRGB, shape (height, width, 3).
+        quality: JPEG quality; from 95 on colour keeps its full resolution.
+    """
+    flat = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
+    how = [cv2.IMWRITE_JPEG_QUALITY, quality]
+    if quality >= FULL_COLOUR:
+        how += [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
+    _, stored = cv2.imencode(".jpg", flat, how)
     return "data:image/jpeg;base64," + base64.b64encode(stored.tobytes()).decode("ascii")

@@ -71,15 +71,34 @@ class Ladder:
 
 
 def zone_name(ladder: Ladder, strength: float, overdone: float) -> str:
-    """Name the zone of a rung: unseen, unsure, seen or bad; "declared" or "" where nobody can say."""
-    if ladder.low is None or ladder.high is None:
+    """Name the zone of a rung on a ladder that is shown."""
+    return zone_at(strength, ladder.low, ladder.high, ladder.objectionable, overdone)
+
+
+def zone_at(
+    strength: float, low: float | None, high: float | None, objectionable: float | None, overdone: float
+) -> str:
+    """Name the zone of a strength: unseen, unsure, seen or bad; "declared" or "" where nobody can say.
+
+    Args:
+        strength: The strength.
+        low: Smaller point at which the change is first noticed; None if nobody can say.
+        high: Larger such point.
+        objectionable: Strength from which the change is objected to; None leaves it to the axis.
+        overdone: Strength from which the axis counts as overdone when nobody has read it.
+    """
+    if low is None or high is None:
         return "declared" if strength >= overdone else ""
-    if strength < ladder.low:
+    if strength < low:
         return "unseen"
-    if strength < ladder.high:
+    if strength < high:
         return "unsure"
-    bad = overdone if ladder.objectionable is None else ladder.objectionable
-    return "bad" if strength >= bad else "seen"
+    return "bad" if strength >= (overdone if objectionable is None else objectionable) else "seen"
+
+
+def is_fine(axis: Axis) -> bool:
+    """Whether a change is too fine to be seen on a picture that was scaled down."""
+    return axis.visibility in {"blur", "noise", "jpeg"}
 
 
 def draw_sheet(axis: Axis, ladders: Sequence[Ladder]) -> Pixels:
@@ -97,7 +116,7 @@ def draw_sheet(axis: Axis, ladders: Sequence[Ladder]) -> Pixels:
     count = 1 + len(axis.strengths)
     across = min(COLUMNS, -(-count // 2) if count > COLUMNS else count)
     down = -(-count // across)
-    fine = axis.visibility in {"blur", "noise", "jpeg"}
+    fine = is_fine(axis)
     lines = _head(axis, ladders, fine=fine)
     width = 2 * MARGIN + across * TILE + (across - 1) * GAP
     fonts = _fonts()
@@ -141,21 +160,28 @@ def _head(axis: Axis, ladders: Sequence[Ladder], *, fine: bool) -> list[str]:
 def _tiles(axis: Axis, ladder: Ladder, scratch: Scratch, *, fine: bool) -> list[tuple[Pixels, str, str]]:
     """Draw the original and every rung as tiles, each with its strength and the name of its zone."""
     original = ladder.pixels
-    tiles = [(_tile(original, original.shape, fine=fine), say("sheet.original"), "")]
+    tiles = [(tile_of(original, original.shape, TILE, fine=fine), say("sheet.original"), "")]
     for strength in axis.strengths:
         changed = axis.draw(original, strength, scratch)
         inert = changed.shape == original.shape and np.array_equal(changed, original)
         zone = "inert" if inert else zone_name(ladder, strength, axis.overdone)
-        tiles.append((_tile(changed, original.shape, fine=fine), f"{strength:g}", zone))
+        tiles.append((tile_of(changed, original.shape, TILE, fine=fine), f"{strength:g}", zone))
     return tiles
 
 
-def _tile(pixels: Pixels, original: tuple[int, ...], *, fine: bool) -> Pixels:
-    """Cut out the middle, or scale the whole by what the original needs to fit."""
+def tile_of(pixels: Pixels, original: tuple[int, ...], side: int, *, fine: bool) -> Pixels:
+    """Cut out the middle, or scale the whole by what the original needs to fit.
+
+    Args:
+        pixels: 8-bit sRGB, shape (height, width, 3).
+        original: Shape of the original.
+        side: Longest side of its tile.
+        fine: Whether the middle is cut out, pixel for pixel.
+    """
     if fine:
-        top, left = (max(0, (side - TILE) // 2) for side in pixels.shape[:2])
-        return pixels[top : top + TILE, left : left + TILE]
-    factor = TILE / max(original[:2])
+        top, left = (max(0, (length - side) // 2) for length in pixels.shape[:2])
+        return pixels[top : top + side, left : left + side]
+    factor = side / max(original[:2])
     if factor == 1:
         return pixels
     size = (max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor)))

@@ -38,7 +38,7 @@ def test_an_audit_names_a_judge_of_luma_and_measures_each_picture_once(items, tm
         r for r in done.verdicts.to_pylist() if r["measure"] == "explained_share" and not r["is_control"]
     ]
     assert (row["verdict"], row["finding"]) == ("fail", "echoes")
-    assert "most of all luma" in row["reason"]
+    assert "most of all brightness" in row["reason"]
     with done.connect() as connection:
         surveyed = connection.execute(
             "SELECT dimension, count(*) FROM scores JOIN judge_labels USING (judge_id) "

@@ -164,3 +164,18 @@ def test_several_dimensions_are_each_explained(report_of):
         dimensions=("semantic", "structure"), card={"dimensions": ["semantic", "structure"]}, results={}
     )
     assert [part["dimension"] for part in report.document["meaning"]] == ["semantic", "structure"]
+
+
+def test_a_piece_of_advice_is_given_once(report_of, axes):
+    told = {"subject": "j", "check": "jitter", "measure": "jitter", "dimension": "overall", "verdict": "fail"}
+    told |= {"finding": "jitters", "provisional": True}
+    rows = [
+        {**told, "axis": axis, "value": size, "reason": f"On {axis} it shakes. {say('notes.provisional')}"}
+        for axis, size in (("glow", 0.5), ("blur", 0.4), ("crop", 0.3))
+    ]
+    html = report_of(results={"verdicts": rows}).html
+    card = html[html.index('class="card fix') :]
+    card = card[: card.index("</section>")]
+    assert card.count(say("report.fix.jitters")) == 1
+    assert say("notes.provisional").replace("'", "&#39;") not in card
+    assert card.count(f"{say('report.fix.suspected')} On ") == 3

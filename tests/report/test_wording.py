@@ -18,6 +18,18 @@ def test_every_sentence_the_page_asks_for_is_there():
     assert sorted(key for key in asked if not knows(f"report.{key}")) == []
 
 
+def test_every_sentence_the_parts_of_the_page_ask_for_is_there():
+    folder = files("judge_audit.report") / "templates"
+    text = "".join(
+        part.read_text(encoding="utf-8") for part in folder.iterdir() if part.name.endswith(".html")
+    )
+    asked = set(re.findall(r"tell\('([a-z_.]+)'[,)]", text))
+    assert len(asked) > 15
+    assert sorted(key for key in asked if not knows(key)) == []
+    zones = ("original", "unseen", "unsure", "seen", "bad", "declared", "inert", "unknown")
+    assert [zone for zone in zones if not knows(f"strips.zone.{zone}")] == []
+
+
 def test_every_word_of_the_closed_lists_has_its_wording():
     wanted = [f"report.position.{word}" for word in Position] + [f"report.may.{word}" for word in Position]
     wanted += [f"report.verdict.{word}" for word in Verdict] + [f"report.uses.{word}" for word in Standing]

@@ -1,0 +1,179 @@
+"""The covariate part of the report: how much of the score surface statistics explain, and what each weighs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.checks.covariate_rows import DIFFERENCE, NAME, SHARE, name_of
+from judge_audit.covariates import COVARIATES
+from judge_audit.messages import knows, say
+from judge_audit.report.ladders import finite, verdict_of
+from judge_audit.vocabulary import POOLED, SMALL, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from judge_audit.report.facts import Facts
+
+    Row = Mapping[str, Any]
+
+COUNTED_BY_PEOPLE = "face_count"
+"""The statistic that only an items file can give."""
+
+
+def covariates_of(facts: Facts) -> list[dict[str, Any]]:
+    """Put together what is known of surface statistics, one entry per dimension; empty if nobody asked."""
+    measures = [row for row in facts.measures if row["check"] == NAME]
+    verdicts = [row for row in facts.verdicts if row["check"] == NAME]
+    dimensions = dict.fromkeys(row["dimension"] for row in (*verdicts, *measures))
+    return [
+        _part(
+            name,
+            [row for row in measures if row["dimension"] == name],
+            [verdict_of(row) for row in verdicts if row["dimension"] == name],
+        )
+        for name in dimensions
+    ]
+
+
+def _part(dimension: str, measures: Sequence[Row], verdicts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    wholes = {row["source"]: _figure(row) for row in measures if row["measure"] == SHARE}
+    explained = wholes.pop(POOLED, None)
+    statistics = _statistics(measures)
+    known = {row["statistic"] for row in statistics}
+    part = {
+        "dimension": dimension,
+        "explained": explained,
+        "sources": [{"source": source, **figure} for source, figure in wholes.items()],
+        "statistics": statistics,
+        "unasked": [name for name in COVARIATES if name not in known] if explained else [],
+        "verdicts": {row["measure"]: row for row in verdicts},
+    }
+    return {**part, "sentence": _sentence(part), "advice": _advice(part)}
+
+
+def _figure(row: Row) -> dict[str, Any]:
+    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
+
+
+def _statistics(measures: Sequence[Row]) -> list[dict[str, Any]]:
+    """Give each statistic with its share and its weights, the largest share first."""
+    held: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+    for row in measures:
+        if row["measure"] in {"covariate_share", "covariate_weight"}:
+            of_measure = held.setdefault(row["kind"], {}).setdefault(row["measure"], {})
+            of_measure[row["source"]] = _figure(row)
+    found = []
+    for statistic, parts in held.items():
+        weights = parts.get("covariate_weight", {})
+        by_source = [{"source": source, **figure} for source, figure in weights.items() if source != POOLED]
+        found.append(
+            {
+                "statistic": statistic,
+                "name": name_of(statistic),
+                "share": parts.get("covariate_share", {}).get(POOLED),
+                "weight": weights.get(POOLED),
+                "weights": by_source,
+                "turns": {"up": _clear(by_source, 1.0), "down": _clear(by_source, -1.0)},
+            }
+        )
+    return sorted(found, key=lambda row: (-_size(row["share"]), row["statistic"]))
+
+
+def _size(figure: Row | None) -> float:
+    return -1.0 if figure is None or figure["value"] is None else float(figure["value"])
+
+
+def _clear(weights: Sequence[Row], sign: float) -> list[str]:
+    """Name the sources in which a weight lies on one side of 0 with its whole interval."""
+    ends = ("ci_low", "ci_high")
+    return [
+        row["source"] for row in weights if all(row[end] is not None and sign * row[end] > 0 for end in ends)
+    ]
+
+
+def turns(row: Row) -> bool:
+    """Whether a statistic raises the score in one source and lowers it in another."""
+    return bool(row["turns"]["up"] and row["turns"]["down"])
+
+
+def _sentence(part: Row) -> str:
+    """Say how much is explained."""
+    whole = part["explained"]
+    if whole is None or whole["value"] is None:
+        return say("surface.lead_none")
+    values = {"share": percent_text(whole["value"])}
+    if whole["ci_low"] is None or whole["ci_high"] is None:
+        return say("surface.lead_bare", **values)
+    values |= {"low": percent_text(whole["ci_low"], ""), "high": percent_text(whole["ci_high"])}
+    return say("surface.lead_little" if whole["ci_low"] <= 0 else "surface.lead", **values)
+
+
+def _advice(part: Row) -> list[str]:
+    """Say what to do about it."""
+    found = []
+    row = part["verdicts"].get(SHARE)
+    if row is not None and part["explained"] is not None:
+        found.append(_standing(row, part["explained"]))
+    elif row is not None and row["verdict"] == Verdict.INCONCLUSIVE:
+        found.append(say("surface.more"))
+    found += [
+        say(
+            "surface.turns",
+            name=row["name"],
+            up=_named(row["turns"]["up"]),
+            down=_named(row["turns"]["down"]),
+        )
+        for row in part["statistics"]
+        if turns(row)
+    ]
+    if part["unasked"] and row is None:
+        found.append(say("surface.unasked", list=", ".join(name_of(name) for name in part["unasked"])))
+    if COUNTED_BY_PEOPLE in part["unasked"]:
+        found.append(say("surface.faces", column=COUNTED_BY_PEOPLE))
+    return found
+
+
+def _standing(row: Row, explained: Row) -> str:
+    """Say where the share explained stands to its limit, and what follows."""
+    limit, end = row["limit_high"], explained["ci_high"]
+    if row["verdict"] == Verdict.FAIL:
+        key = f"report.fix.{row['finding']}"
+        return say(key if knows(key) else "report.fix.other")
+    values = {"limit": "–" if limit is None else percent_text(limit), "n": row["n_needed"]}
+    if row["verdict"] == Verdict.PASS:
+        return say("surface.fine", **values)
+    if end is not None and limit is not None and end < limit:
+        return say("surface.partly", **values)
+    return say("surface.settle" if row["n_needed"] else "surface.open", **values)
+
+
+def fresh(reason: str, said: str) -> str:
+    """Leave out of a reason the sentences that another has said already."""
+    told = {sentence.rstrip(".") for sentence in said.split(". ")}
+    kept = [sentence.rstrip(".") for sentence in reason.split(". ") if sentence.rstrip(".") not in told]
+    return ". ".join(kept) + "." if kept else ""
+
+
+NOTES = ("unresolved", "few", "constant", "unknown")
+"""What a covariate verdict adds about what was left out."""
+
+
+def without_notes(reason: str) -> str:
+    """Leave out of a reason what was left out of the regression: its own part says that."""
+    starts = [reason.find(say(f"covariates.{name}", list="").rstrip(". ")) for name in NOTES]
+    found = [start for start in starts if start > 0]
+    return reason[: min(found)].rstrip() if found else reason
+
+
+def _named(sources: Iterable[str]) -> str:
+    return ", ".join(say("report.small_sources") if name == SMALL else name for name in sources)
+
+
+def percent_text(share: float, unit: str = " %") -> str:
+    """Write a share of the whole: no less than nothing and no more than all."""
+    return f"{100 * min(1.0, max(0.0, share)):.0f}{unit}"
+
+
+QUESTIONS = (SHARE, DIFFERENCE)
+"""What is judged, in the order a reader asks."""
