@@ -189,6 +189,10 @@ def severity(verdict: Row) -> tuple[int, int, float]:
     """Order faults: proved before provisional, what an optimiser would ride first, then by size."""
     ranks = (
         "constant",
+        "batch_dependent",
+        "order_dependent",
+        "prompt_blind",
+        "not_repeatable",
         "rewarded",
         "climbs",
         "dead",
@@ -197,6 +201,9 @@ def severity(verdict: Row) -> tuple[int, int, float]:
         "jitters",
         "stacked",
         "unreachable",
+        "border_blind",
+        "aspect_blind",
+        "orientation_blind",
     )
     rank = ranks.index(verdict["finding"]) if verdict["finding"] in ranks else len(ranks)
     return bool(verdict["provisional"]), rank, -abs(verdict["value"] or 0.0)
