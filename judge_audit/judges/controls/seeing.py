@@ -61,13 +61,16 @@ def matter(image: NDArray[np.uint8]) -> float:
 
 
 def uprightness(image: NDArray[np.uint8]) -> float:
-    """Score how much lighter a picture is below than above.
+    """Score how steadily a picture grows lighter from top to bottom: −1 to 1, 0 if every row is as light.
 
     Args:
         image: 8-bit sRGB, shape (height, width, 3).
     """
-    rows = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).mean(axis=1) / 255
-    return 5 * float(rows @ np.linspace(-1, 1, len(rows))) / len(rows)
+    rows = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).mean(axis=1)
+    rows = rows - rows.mean()
+    ramp = np.linspace(-1, 1, len(rows))
+    size = float(np.linalg.norm(rows) * np.linalg.norm(ramp))
+    return float(rows @ ramp) / size if size > 1e-6 else 0.0
 
 
 def prompted(prompt: str) -> float:
