@@ -149,7 +149,9 @@ class Inquiry:
         if fault:
             return Told(Verdict.FAIL, self.question.moving, self.question.moving)
         if wilson(hits, n, PASS_LEVEL)[1] < self.limit("moved_share"):
-            return self._same(Told(Verdict.PASS, "", f"{self.question.name}_pass"))
+            single = self.question.name == "batch" and self.evidence.card.batch_size == 1
+            sentence = "batch_single" if single else f"{self.question.name}_pass"
+            return self._same(Told(Verdict.PASS, "", sentence))
         return Told(Verdict.INCONCLUSIVE, "", f"{self.question.name}_open")
 
     def _seeing(self, hits: int, n: int) -> Told:

@@ -89,6 +89,13 @@ def test_brisque_is_steady_in_any_company_and_sees_the_border():
     assert found["alone"] == found["copy"] == found["border"] == found["original"] == ("pass", "")
 
 
+def test_a_judge_asked_for_one_picture_at_a_time_has_no_company_to_lean_on():
+    judge = Answers(SEEING["batch-dependent"].control.scores, batch_size=1)
+    (row,) = [row for row in run(shown(judge)).verdicts if row["axis"] == "alone"]
+    assert row["verdict"] == "pass"
+    assert "one picture per request" in row["reason"]
+
+
 def test_brisque_takes_no_prompt_and_that_is_no_fault():
     found = answers(shown(brisque(BRISQUE), count=16, size=(96, 128)))
     assert found["swapped_prompt"] == ("pass", "")
