@@ -13,6 +13,7 @@ from PIL import Image
 
 import judge_audit
 from judge_audit.messages import say
+from judge_audit.report.ladders import severity
 
 sys.path.append(str(Path(__file__).parent / "checks"))
 from sight_evidence import picture
@@ -28,12 +29,6 @@ def middle(images, prompts):
     ]
     words = [len(prompt) + 7 * int(prompt.split()[-1]) % 31 for prompt in prompts]
     return [float(cut[::2].std() + cut[:5].mean() + word) for cut, word in zip(cuts, words, strict=True)]
-
-
-def leaning(images, prompts):
-    """The same judge with a share of its company."""
-    own = middle(images, prompts)
-    return [score + 0.1 * (sum(own) / len(own) - score) for score in own]
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +83,7 @@ def test_the_controls_that_see_are_listed_and_come_out_as_planted(done):
     assert "fail" not in results.values()
 
 
-def test_sight_probes_are_answered_once_and_no_instrument_measures_them(done, items):
+def test_sight_probes_are_answered_and_no_instrument_measures_them(done):
     with done.connect() as connection:
         asked = connection.execute(
             """SELECT count(*) FROM responses JOIN judge_labels USING (judge_id)
@@ -98,22 +93,15 @@ def test_sight_probes_are_answered_once_and_no_instrument_measures_them(done, it
             """SELECT count(*) FROM all_responses JOIN judge_labels USING (judge_id)
             WHERE axis = 'alone' AND name IN ('ruler', 'surveyor')"""
         ).fetchone()
-        before = connection.execute("SELECT count(*) FROM calls").fetchone()
         movers = connection.execute("SELECT DISTINCT axis FROM worst_movers").fetchall()
     assert (asked, measured) == ((32,), (0,))
     assert {axis for (axis,) in movers} <= {"watermark", "blur"}
-    again = judge_audit.audit(middle, items, axes=["watermark", "blur"], ladder_items=16, lake=done.lake)
-    with again.connect() as connection:
-        assert connection.execute("SELECT count(*) FROM calls").fetchone() == before
 
 
-def test_a_judge_that_leans_on_its_batch_is_named_first_with_the_size_and_barred_as_a_reward(items, tmp_path):
-    done = judge_audit.audit(leaning, items, axes=["blur"], ladder_items=8, lake=tmp_path / "lake")
-    (row,) = [row for row in done.document["sight"]["answers"] if row["question"] == "batch"]
-    assert (row["verdict"], row["finding"]) == ("fail", "batch_dependent")
-    assert row["largest_points"] > row["median_points"] > 0
-    assert f"{row['largest_points']:.2g}" in row["reason"]
-    assert done.document["fix_first"]["faults"][0]["finding"] == "batch_dependent"
-    standing = {use["use"]: use["standing"] for use in done.document["uses"]}
-    assert standing["reward"] == standing["acceptance"] == "barred"
-    assert row["reason"] in done.report.read_text(encoding="utf-8")
+def test_blindness_comes_last_among_faults():
+    def fault(finding, provisional):
+        return {"finding": finding, "provisional": provisional, "value": 0.5}
+
+    given = [fault("orientation_blind", False), fault("jitters", True), fault("batch_dependent", False)]
+    order = [row["finding"] for row in sorted(given, key=severity)]
+    assert order == ["batch_dependent", "jitters", "orientation_blind"]

@@ -160,7 +160,7 @@ class Inquiry:
         if wilson(hits, n, PASS_LEVEL)[0] > half:
             return Told(Verdict.PASS, "", f"{name}_pass")
         if name == "prompt" and not self.evidence.card.needs_prompt:
-            return Told(Verdict.PASS, "", "no_prompt")
+            return Told(Verdict.PASS, "no_prompt", "no_prompt")
         spread, noise = self.floor
         if noise > spread * float(np.median(self.found.spreads)):
             return Told(Verdict.INCONCLUSIVE, "", "noisy")

@@ -98,7 +98,7 @@ def test_a_judge_asked_for_one_picture_at_a_time_has_no_company_to_lean_on():
 
 def test_brisque_takes_no_prompt_and_that_is_no_fault():
     found = answers(shown(brisque(BRISQUE), count=16, size=(96, 128)))
-    assert found["swapped_prompt"] == ("pass", "")
+    assert found["swapped_prompt"] == ("pass", "no_prompt")
 
 
 @pytest.mark.parametrize("step", [0.5, 1.0])
