@@ -15,6 +15,7 @@ from judge_audit_flows.server import embedded_server
 from judge_audit import stages
 from judge_audit.errors import AuditError
 from judge_audit.session import session
+from judge_audit.sight import SIGHT
 
 if TYPE_CHECKING:
     from judge_audit.progress import Progress
@@ -113,6 +114,7 @@ def closing_lines(
     )
     return [
         f"Position: {told.position}",
+        *(f"Sight: {row['reason']}" for row in told.document["sight"]["answers"] if row["verdict"] == "fail"),
         *(f"Note: {warning}" for warning in prepared.warnings),
         f"{bought:,} new answers from the judge, {prepared.reused_calls:,} taken from the lake.",
         "Ask the lake:",
@@ -129,11 +131,16 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     seconds, tried = stages.pace(current, prepared)
     tried_words = f"; {tried} untouched pictures were tried, their answers are kept" if tried else ""
     ladders = sum(len(axis.strengths) for axis in current.axes.values())
+    probes = current.plan_table("probes", prepared.plan_id)
+    looked_at = [row for row in probes.select(["item_id", "axis"]).to_pylist() if row["axis"] in SIGHT]
+    sample = len({row["item_id"] for row in looked_at})
     minutes = prepared.new_calls * seconds / 60
     document = {
         "items": current.plan_table("items", prepared.plan_id).num_rows,
         "axes": sorted(current.axes),
         "rungs_per_ladder_item": ladders,
+        "sight_items": sample,
+        "sight_probes": len(looked_at),
         "probes": prepared.new_calls + prepared.reused_calls,
         "new_calls": prepared.new_calls,
         "reused_calls": prepared.reused_calls,
@@ -144,6 +151,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     }
     lines = [
         f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
+        f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see.",
         (
             f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
             f"{prepared.reused_calls:,} answers are in the lake already."

@@ -20,6 +20,7 @@ from judge_audit.axes.scratch import Scratch
 from judge_audit.digests import pixel_digest, text_digest
 from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
+from judge_audit.sight import ASKINGS, SIGHT
 from judge_audit.vocabulary import ORIGINAL, Region, State
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def score_block(
 ) -> Iterator[BatchResult]:
     """Score items with all their probes, batch by batch.
 
-    Batches are cut from the planned probes, so the same plan has the same batches whatever is answered.
+    Batches are cut from the planned probes, so the same plan has the same batches whatever is answered. A probe
+    that is to be asked alone is a batch of its own beside them.
 
     Args:
         judge: The judge.
@@ -161,6 +163,7 @@ def _drawn(
     for item, probes in work:
         pixels: NDArray[np.uint8] | None = None
         for probe in probes:
+            fresh: list[Drawn] = []
             key = (probe["probe_id"], probe["repeat"])
             held = answered.get(key)
             settled = held is not None and held["renderer"] == renderer and held["state"] != State.FAILED
@@ -173,7 +176,11 @@ def _drawn(
                 if held is not None and held["state"] == State.FAILED:
                     drawn = replace(drawn, failed_before=True)
                 if held is None or held["state"] == State.FAILED or held["pixel_digest"] != drawn.digest:
-                    batch.append(drawn)
+                    fresh = [drawn]
+            if probe["axis"] in SIGHT and SIGHT[probe["axis"]].alone:
+                yield 1, fresh
+                continue
+            batch += fresh
             size += 1
             if size == batch_size:
                 yield size, batch
@@ -197,9 +204,13 @@ def _draw(
     item: Row, probe: Row, pixels: NDArray[np.uint8], axes: Mapping[str, Axis], scratch: Scratch
 ) -> Drawn:
     """Draw one probe; a rung whose pixels equal the original's is inert."""
-    if probe["axis"] == ORIGINAL:
+    seen = SIGHT.get(probe["axis"])
+    if probe["axis"] == ORIGINAL or (seen is not None and seen.draw is None):
         return Drawn(probe, pixels, item["pixel_digest"], inert=False)
-    changed = axes[probe["axis"]].draw(pixels, probe["strength"], scratch)
+    if seen is not None and seen.draw is not None:
+        changed = seen.draw(pixels)
+    else:
+        changed = axes[probe["axis"]].draw(pixels, probe["strength"], scratch)
     digest = pixel_digest(changed)
     inert = digest == item["pixel_digest"]
     return Drawn(probe, None if inert else changed, digest, inert)
@@ -387,14 +398,25 @@ def score_control(
             if drawn[key]["state"] == State.INERT:
                 reply = Reply(state=State.INERT, attempts=0)
             else:
-                overdone = axes[probe["axis"]].overdone if probe["axis"] in axes else 1.0
-                point = visible.get((item["item_id"], probe["axis"]))
-                names = (item["item_id"], item["source"], probe["axis"])
-                recipe = Recipe(*names, probe["strength"], point, overdone, probe["repeat"])
-                (reply,) = control.score_probes([], [recipe])
+                (reply,) = control.score_probes([], [_recipe(item, probe, axes, visible)])
             call, scores = rows_of(control.card, probe, reply)
             call |= {"renderer": drawn[key]["renderer"], "pixel_digest": drawn[key]["pixel_digest"]}
             call |= {"latency_ms": 0.0, "called_at": datetime.now(UTC)}
             result.calls.append(call)
             result.scores.extend(scores)
     return result
+
+
+def _recipe(
+    item: Row,
+    probe: Row,
+    axes: Mapping[str, Axis],
+    visible: Mapping[tuple[str, str], float | None],
+) -> Recipe:
+    """Tell a control how a probe was made; one that shows the untouched item again is the untouched item."""
+    axis, repeat = probe["axis"], probe["repeat"]
+    if axis in SIGHT and SIGHT[axis].same:
+        axis, repeat = ORIGINAL, repeat + ASKINGS[axis]
+    overdone = axes[axis].overdone if axis in axes else 1.0
+    point = visible.get((item["item_id"], axis))
+    return Recipe(item["item_id"], item["source"], axis, probe["strength"], point, overdone, repeat)

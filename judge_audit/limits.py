@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -25,14 +26,20 @@ class Limits:
         return self.values[name]
 
 
+@cache
+def _shipped() -> Mapping[str, float]:
+    """Read the shipped limits once."""
+    text = (files("judge_audit_schemas") / "uses" / "limits.yaml").read_text(encoding="utf-8")
+    return {name: float(entry["value"]) for name, entry in yaml.safe_load(text).items()}
+
+
 def read_limits(overrides: Mapping[str, float] | None = None) -> Limits:
     """Read the shipped limits, with a project's own values over them.
 
     Raises:
         UsageError: If an override names no limit, or is not a number; all faults at once.
     """
-    text = (files("judge_audit_schemas") / "uses" / "limits.yaml").read_text(encoding="utf-8")
-    values = {name: float(entry["value"]) for name, entry in yaml.safe_load(text).items()}
+    values = _shipped()
     overrides = overrides or {}
     faults = [
         f"limits: there is no limit “{name}”; the limits are {', '.join(sorted(values))}."

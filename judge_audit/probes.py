@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.axes.axis import strength_text
 from judge_audit.digests import row_digest, text_digest
+from judge_audit.sight import ITEMS as SIGHT_ITEMS
+from judge_audit.sight import SIGHT_PROBES, other_prompts
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ORIGINAL, Region
 
@@ -39,6 +41,7 @@ class Plan:
         refusals: Table `refusals`.
         probes: Table `probes`, sorted by item, axis, rung and repeat.
         ladder_items: Ids of the items that carry ladders, sorted.
+        sight_items: Ids of the items by which it is found out what the judge can see, sorted.
     """
 
     plan_id: str
@@ -46,6 +49,7 @@ class Plan:
     refusals: pa.Table
     probes: pa.Table
     ladder_items: tuple[str, ...]
+    sight_items: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +147,16 @@ def make_plan(
     """
     rows = items.to_pylist()
     chosen = choose_ladder_items(rows, ladder_items, seed)
+    # The same draw, cut shorter: whoever is looked at closely carries ladders too, as far as they go.
+    looked_at = choose_ladder_items(rows, SIGHT_ITEMS, seed)
+    prompts = other_prompts(rows, looked_at, seed)
     probes = [
         probe
         for row in rows
-        for probe in _item_probes(row, axes if row["item_id"] in set(chosen) else {}, repeats)
+        for probe in (
+            *_item_probes(row, axes if row["item_id"] in set(chosen) else {}, repeats),
+            *(_sight_probes(row, prompts[row["item_id"]]) if row["item_id"] in prompts else ()),
+        )
     ]
     left_out = [
         {"file": f.file, "row": f.row, "column": f.column, "item_id": f.item_id, "reason": f.message}
@@ -158,7 +168,7 @@ def make_plan(
     ]
     plan_id = text_digest(*(row_digest(table) for table in draft))
     named = [_with_plan(table, plan_id) for table in draft]
-    return Plan(plan_id, named[0], named[1], named[2], chosen)
+    return Plan(plan_id, named[0], named[1], named[2], chosen, looked_at)
 
 
 def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int) -> list[dict[str, Any]]:
@@ -186,6 +196,27 @@ def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int
         for axis, rung, strength, version, times, region in rungs
         for repeat in range(times)
     ]
+
+
+def _sight_probes(item: Mapping[str, Any], other_prompt: str | None) -> list[dict[str, Any]]:
+    """List the probes of one item that ask what the judge can see; none needs a prompt nobody has."""
+    found = []
+    for probe in SIGHT_PROBES:
+        prompt = other_prompt if probe.other_prompt else item["prompt"]
+        if prompt is None:
+            continue
+        row = {
+            "probe_id": probe_id(item["pixel_digest"], probe.name, 0.0, probe.recipe_version, prompt),
+            "item_id": item["item_id"],
+            "axis": probe.name,
+            "rung": 0,
+            "strength": 0.0,
+            "recipe_version": probe.recipe_version,
+            "prompt": prompt,
+            "region": None,
+        }
+        found += [{**row, "repeat": repeat} for repeat in range(probe.repeats)]
+    return found
 
 
 def _with_plan(table: pa.Table, plan_id: str) -> pa.Table:

@@ -9,24 +9,35 @@ from scipy import special
 from judge_audit.judges.controls.planted import ALL_AXES
 from judge_audit.measures.estimates import corrected_level
 from judge_audit.messages import knows, say
+from judge_audit.sight import SIGHT
 from judge_audit.vocabulary import POOLED, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from judge_audit.judges.controls.planted import Control
+    from judge_audit.judges.controls.seeing import SeeingControl
 
 NAME = "controls"
+SIGHT_CHECK = "sight"
 
 
-def expected(pairs: Iterable[tuple[str, str]], zoned_axes: Iterable[str]) -> set[tuple[str, str]]:
-    """Write out a declaration for the axes of an audit: axes without zones cannot be judged."""
-    zoned = set(zoned_axes)
+def expected(
+    pairs: Iterable[tuple[str, str]], zoned_axes: Iterable[str], sight: Iterable[str] = ()
+) -> set[tuple[str, str]]:
+    """Write out a declaration for what an audit could judge.
+
+    Args:
+        pairs: The declaration.
+        zoned_axes: Axes with zones; others cannot be judged.
+        sight: Names of the sight probes that were asked.
+    """
+    zoned, asked = set(zoned_axes), set(sight)
     found = set()
     for check, axis in pairs:
         if axis == ALL_AXES:
             found |= {(check, name) for name in zoned}
-        elif axis == "*" or axis in zoned:
+        elif axis == "*" or axis in (asked if check == SIGHT_CHECK else zoned):
             found.add((check, axis))
     return found
 
@@ -39,7 +50,7 @@ def convicted(verdicts: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
 def control_row(
     audit_id: str,
     judge_id: str,
-    control: Control,
+    control: Control | SeeingControl,
     verdicts: Sequence[Mapping[str, Any]],
     zoned_axes: Iterable[str],
 ) -> dict[str, Any]:
@@ -50,8 +61,13 @@ def control_row(
         inconclusive if this corpus was too small to catch it, fail if it was convicted of something else.
     """
     zoned = set(zoned_axes)
-    wanted = expected(control.convictions, zoned)
-    allowed = wanted | expected(control.tolerated, zoned)
+    sight = {
+        row["axis"]
+        for row in verdicts
+        if row["check"] == SIGHT_CHECK and row["axis"] in SIGHT and row["verdict"] != Verdict.MISSING
+    }
+    wanted = expected(control.convictions, zoned, sight)
+    allowed = wanted | expected(control.tolerated, zoned, sight)
     found = convicted(verdicts)
     wrong, missed = sorted(found - allowed), sorted(wanted - found)
     if wrong:

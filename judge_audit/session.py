@@ -20,7 +20,7 @@ from judge_audit.errors import UsageError
 from judge_audit.images import load_image
 from judge_audit.items import ItemsRead, read_items
 from judge_audit.judges import load_judge
-from judge_audit.judges.controls import builtin_controls
+from judge_audit.judges.controls import builtin_controls, seeing_controls
 from judge_audit.judges.ruler import Ruler
 from judge_audit.lake import Lake
 from judge_audit.masks import load_mask, mask_digest
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from judge_audit.axes.axis import Axis
     from judge_audit.judges.cards import Card
     from judge_audit.judges.controls.planted import PlantedJudge
+    from judge_audit.judges.controls.seeing import SeeingJudge
     from judge_audit.judges.protocol import Judge
     from judge_audit.project import Configuration
 
@@ -86,6 +87,11 @@ class Session:
     def surveyor(self) -> Surveyor:
         """The instrument that measures, once per untouched picture, what no ladder turns."""
         return Surveyor()
+
+    @cached_property
+    def seeing(self) -> tuple[SeeingJudge, ...]:
+        """The controls that are shown the pictures by which it is found out what a judge can see."""
+        return seeing_controls()
 
     def controls(self, zones_id: str) -> tuple[PlantedJudge, ...]:
         """The planted-fault judges, answering to the given zones."""

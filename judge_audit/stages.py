@@ -31,14 +31,18 @@ from judge_audit.purity import measure_purity
 from judge_audit.report import build_report, write_report
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import responses
+from judge_audit.sight import SIGHT
 from judge_audit.standings import POSITION_ROW, stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ORIGINAL, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from judge_audit.calling import BatchResult
     from judge_audit.judges.cards import Card
+    from judge_audit.judges.controls.planted import PlantedJudge
+    from judge_audit.judges.controls.seeing import SeeingJudge
     from judge_audit.judges.protocol import Judge
     from judge_audit.session import Session
 
@@ -114,7 +118,8 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     lake.commit({"items": plan.items, "refusals": plan.refusals, "probes": plan.probes})
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
-    register(current, [card, *instruments, *(control.card for control in current.controls(zones_id))])
+    planted = [control.card for control in current.controls(zones_id)]
+    register(current, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
     new, unsettled = _unsettled(current, plan.probes)
     asked = plan.probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
     prepared = Prepared(
@@ -145,7 +150,8 @@ def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
             pc.equal(held["renderer"], fingerprint()), pc.not_equal(held["state"], State.FAILED.value)
         )
         settled = held.filter(usable).select(KEYS)
-        asked = _untouched_once(probes) if card is current.surveyor.card else probes
+        asked = _shown_to_instruments(probes, once=card is current.surveyor.card)
+        asked = probes if card is current.judge.card else asked
         left = asked.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
         items.update(left["item_id"].to_pylist())
         if card is current.judge.card:
@@ -153,9 +159,11 @@ def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     return new, items
 
 
-def _untouched_once(probes: pa.Table) -> pa.Table:
-    """Keep the first asking of each untouched item: all that the surveyor is shown."""
-    return probes.filter(pc.and_(pc.equal(probes["axis"], ORIGINAL), pc.equal(probes["repeat"], 0)))
+def _shown_to_instruments(probes: pa.Table, *, once: bool) -> pa.Table:
+    """Keep what instruments measure: untouched items and ladders; only the first askings of the former if `once`."""
+    if once:
+        return probes.filter(pc.and_(pc.equal(probes["axis"], ORIGINAL), pc.equal(probes["repeat"], 0)))
+    return probes.filter(pc.invert(pc.is_in(probes["axis"], value_set=pa.array(sorted(SIGHT)))))
 
 
 TRIED = 3
@@ -265,7 +273,11 @@ def score(
         )
     work = _work(current, prepared, block)
     bought = _buy(current, current.judge, work, on_probes)
-    _buy(current, current.ruler, work)
+    _buy(
+        current,
+        current.ruler,
+        [(item, [probe for probe in probes if probe["axis"] not in SIGHT]) for item, probes in work],
+    )
     _buy(
         current,
         current.surveyor,
@@ -281,28 +293,37 @@ def _buy(
     on_probes: Callable[[int], None] | None = None,
 ) -> int:
     """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
-    card = judge.card
-    answered = {
-        (row["probe_id"], row["repeat"]): row for row in current.lake.answered(card.judge_id).to_pylist()
-    }
     bought = 0
-    with current.turn(card):
-        for batch in score_block(
-            judge,
-            work,
-            axes=current.axes,
-            load=lambda item: current.pixels(item["uri"]),
-            answered=answered,
-            mask=current.mask,
-        ):
+    with current.turn(judge.card):
+        for batch in _batches(current, judge, work):
             if batch.calls:
-                current.lake.commit(
-                    {"calls": from_rows("calls", batch.calls), "scores": from_rows("scores", batch.scores)}
-                )
+                _keep(current, batch.calls, batch.scores)
             bought += sum(call["state"] != State.INERT for call in batch.calls)
             if on_probes:
                 on_probes(batch.probes)
     return bought
+
+
+def _batches(
+    current: Session,
+    judge: Judge,
+    work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+) -> Iterator[BatchResult]:
+    """Ask a judge for what is not in the lake yet."""
+    held = current.lake.answered(judge.card.judge_id).to_pylist()
+    return score_block(
+        judge,
+        work,
+        axes=current.axes,
+        load=lambda item: current.pixels(item["uri"]),
+        answered={(row["probe_id"], row["repeat"]): row for row in held},
+        mask=current.mask,
+    )
+
+
+def _keep(current: Session, calls: list[dict[str, Any]], scores: list[dict[str, Any]]) -> None:
+    """Put answers into the lake."""
+    current.lake.commit({"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)})
 
 
 def _is_first(probe: Mapping[str, Any]) -> bool:
@@ -326,8 +347,26 @@ def _work(
     return [(item, held[item["item_id"]]) for item in items.sort_by("item_id").to_pylist()]
 
 
+def _sight_work(
+    current: Session, prepared: Prepared
+) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Give the items by which it is found out what a judge can see, with those probes and the untouched ones."""
+    wanted = {ORIGINAL, *SIGHT}
+    return [
+        (item, [probe for probe in probes if probe["axis"] in wanted])
+        for item, probes in _work(current, prepared, None)
+        if any(probe["axis"] in SIGHT for probe in probes)
+    ]
+
+
 def score_controls(current: Session, prepared: Prepared) -> None:
-    """Have every control answer the audit's probes from their recipes."""
+    """Have every control answer: most from the recipes of probes, those that see from the pictures."""
+    shown = _sight_work(current, prepared)
+    for seeing in current.seeing:
+        batches = list(_batches(current, seeing, shown))
+        calls = [call for batch in batches for call in batch.calls]
+        if calls:
+            _keep(current, calls, [score for batch in batches for score in batch.scores])
     drawn = {
         (row["probe_id"], row["repeat"]): row for row in current.lake.answered(prepared.judge_id).to_pylist()
     }
@@ -340,9 +379,7 @@ def score_controls(current: Session, prepared: Prepared) -> None:
         missing = {key: row for key, row in drawn.items() if key not in held}
         batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing)
         if batch.calls:
-            current.lake.commit(
-                {"calls": from_rows("calls", batch.calls), "scores": from_rows("scores", batch.scores)}
-            )
+            _keep(current, batch.calls, batch.scores)
 
 
 def check(current: Session, prepared: Prepared) -> None:
@@ -359,7 +396,8 @@ def check(current: Session, prepared: Prepared) -> None:
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
         if row["perceptible_low"] is not None
     }
-    for control in current.controls(prepared.zones_id):
+    controls: list[PlantedJudge | SeeingJudge] = [*current.controls(prepared.zones_id), *current.seeing]
+    for control in controls:
         found, told = _examine(current, prepared, control.card, covariates, is_control=True)
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told, zoned)
         findings += found + Findings(verdicts=(proof,))

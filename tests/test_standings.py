@@ -103,3 +103,15 @@ def test_an_unknown_scale_demotes_to_ranker():
 def test_a_malformed_checklist_is_refused_by_name(content):
     with pytest.raises(MachineryError, match=r"mine\.yaml"):
         parse_use("mine.yaml", content)
+
+
+def test_a_judge_that_depends_on_its_batch_is_no_reward_and_accepts_nothing_but_may_still_rank():
+    rows = standings([*everything(), verdict("sight", "batch_moved", "fail", finding="batch_dependent")])
+    assert rows["reward"]["standing"] == rows["acceptance"]["standing"] == "barred"
+    assert rows["filtering"]["standing"] == rows["ranking"]["standing"] == "allowed"
+    assert rows["position"]["standing"] == "filter and rank"
+
+
+def test_blindness_by_itself_bars_nothing():
+    blind = [verdict("sight", f"{name}_moved", "fail") for name in ("border", "aspect", "orientation")]
+    assert standings([*everything(), *blind])["position"]["standing"] == "accept"

@@ -47,6 +47,7 @@ class Axis:
         region: The part of a picture that alone may change: "background" (outside the item's own mask, else
             outside the salient region), a fixed part by a name of its own such as "corner" (the lower right),
             or None for the whole picture. Probes name it.
+        partial: Whether part of a picture stays as it is although `region` is None, as under a cut from one side.
     """
 
     name: str
@@ -61,6 +62,12 @@ class Axis:
     draw: Draw
     default: bool = True
     region: str | None = None
+    partial: bool = False
+
+    @property
+    def local(self) -> bool:
+        """Whether part of a picture stays as it is, so that a judge may be looking elsewhere."""
+        return self.partial or self.region is not None
 
 
 def strength_text(strength: float) -> str:

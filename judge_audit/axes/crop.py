@@ -36,5 +36,6 @@ AXES = (
         rises=False,
         recipe_version=1,
         draw=_draw,
+        partial=True,
     ),
 )

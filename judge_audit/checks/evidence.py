@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow.compute as pc
@@ -14,7 +14,7 @@ from judge_audit.measures.scale import distinct
 from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, SMALL, State, ZoneBasis
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from judge_audit.limits import Limits
 
     Floats = NDArray[np.float64]
+
+Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +254,17 @@ class Evidence:
         climbing = {row["item_id"] for row in self._by_axis.get(axis, [])}
         held = {item_id for stratum in self.strata(dimension) for item_id in stratum.items}
         return len(climbing - held) / len(climbing) if climbing else 0.0
+
+    def of_axis(self, axis: str) -> list[dict[str, Any]]:
+        """The responses on one axis, or to one sight probe."""
+        return self._by_axis.get(axis, [])
+
+    def once(self, name: str, make: Callable[[], Thing]) -> Thing:
+        """Make something of the evidence the first time it is asked for."""
+        if name not in self._cache:
+            self._cache[name] = make()
+        found: Thing = self._cache[name]
+        return found
 
     @property
     def originals(self) -> list[dict[str, Any]]:

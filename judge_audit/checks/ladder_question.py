@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.checks.evidence import Climb, Evidence, Findings, Zone
+from judge_audit.checks.sight_answers import unseen
 from judge_audit.measures.estimates import (
     NOTHING,
     PASS_LEVEL,
@@ -192,6 +193,17 @@ class Question:
             judged = Judged(Verdict.INCONCLUSIVE, "", (say("missing.resolution", axis=self.axis),))
         else:
             judged = Judged(Verdict.INCONCLUSIVE, "", (say(why, axis=self.axis),))
+        return Findings(verdicts=(self.answered(NOTHING, judged),))
+
+    def unseen(self) -> Findings | None:
+        """Say that the ladder provably lies outside what the judge looks at; None if that is not so.
+
+        Neither a steady score nor an unmoved one then says anything of its taste.
+        """
+        if not unseen(self.evidence, self.axis, self.dimension):
+            return None
+        share = percent(self.limit("sight.unseen"))
+        judged = Judged(Verdict.MISSING, "unseen", (say("missing.unseen", axis=self.axis, share=share),))
         return Findings(verdicts=(self.answered(NOTHING, judged),))
 
     def standing_notes(self) -> tuple[str, ...]:

@@ -72,6 +72,8 @@ def _answer(top: Estimate, size: Estimate, question: Question) -> Judged:
 
 
 def _judge(question: Question) -> Findings:
+    if (unseen := question.unseen()) is not None:
+        return unseen
     climbs = question.climbs
     rungs = [top_rungs(question, climb) for climb in climbs]
     if not any((at >= 0).any() for at in rungs):

@@ -76,3 +76,11 @@ def distinct(values: Floats) -> tuple[int, float]:
     """Count distinct scores, and the share of the most frequent one."""
     _, counts = np.unique(np.round(values, 9), return_counts=True)
     return len(counts), float(counts.max() / counts.sum())
+
+
+def tied_share(values: Floats) -> float:
+    """Share of pairs of scores that are equal (Simpson's index without replacement); 1 with fewer than two."""
+    if len(values) < 2:
+        return 1.0
+    _, counts = np.unique(np.round(values, 9), return_counts=True)
+    return float((counts * (counts - 1)).sum() / (len(values) * (len(values) - 1)))

@@ -9,6 +9,7 @@ from judge_audit.report.covariates import covariates_of
 from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.placing import histogram, meaning, placing_of
+from judge_audit.report.sight import sight_of
 from judge_audit.report.strips import strips_of
 from judge_audit.standings import POSITION_ROW, capability_of
 from judge_audit.vocabulary import IMAGES, ORIGINAL, OVERALL, State, Verdict
@@ -55,6 +56,7 @@ def make_document(
         "higher_is_better": sign > 0,
         "capability": capability_of(facts.verdicts).value,
         "meaning": [{"dimension": name, **meaning(placing[name], facts.card)} for name in dimensions],
+        "sight": sight_of(facts, list(axes)),
         "fix_first": _fix_first(facts, first),
         "caveats": _caveats(facts, sections, warnings),
         "uses": [

@@ -25,7 +25,7 @@ ORDER BY source, item_id, dimension
 """
 CHANGED = """
 SELECT item_id, source, "cluster", dimension, axis, rung, strength, "value" FROM all_responses
-WHERE plan_id = $1 AND judge_id = $2 AND axis <> 'original' AND repeat = 0 AND state = 'ok'
+WHERE plan_id = $1 AND judge_id = $2 AND rung > 0 AND repeat = 0 AND state = 'ok'
 ORDER BY item_id, dimension, axis, rung
 """
 STATES = """

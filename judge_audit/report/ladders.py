@@ -24,6 +24,8 @@ QUESTIONS = ("premature", "jitter", "top_response")
 MOVERS_EACH = 3
 """Pictures a group of movers shows."""
 
+BLIND = frozenset({"border_blind", "aspect_blind", "orientation_blind"})
+
 SMALLEST_RISE = 0.05
 """Smaller rises are not worth a picture."""
 
@@ -186,10 +188,17 @@ def _rise(row: Row, first: Row, held: Placing, rise: float) -> dict[str, Any]:
 
 
 def severity(verdict: Row) -> tuple[int, int, float]:
-    """Order faults: proved before provisional, what an optimiser would ride first, then by size."""
+    """Order faults: proved before provisional, what an optimiser would ride first, then by size.
+
+    Blindness comes last, proved as it is: a judge may well be used for what it does see.
+    """
     ranks = (
         "silent",
         "constant",
+        "batch_dependent",
+        "order_dependent",
+        "prompt_blind",
+        "not_repeatable",
         "rewarded",
         "climbs",
         "dead",
@@ -202,7 +211,8 @@ def severity(verdict: Row) -> tuple[int, int, float]:
         "unreachable",
     )
     rank = ranks.index(verdict["finding"]) if verdict["finding"] in ranks else len(ranks)
-    return bool(verdict["provisional"]), rank, -abs(verdict["value"] or 0.0)
+    group = 2 if verdict["finding"] in BLIND else int(verdict["provisional"])
+    return group, rank, -abs(verdict["value"] or 0.0)
 
 
 def is_fault(verdict: Row) -> bool:

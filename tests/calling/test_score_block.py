@@ -227,3 +227,57 @@ def test_a_mask_that_nobody_reads_is_an_error_and_never_the_salient_region():
     work = [(item, [_probe(item, "background_blur", 4.0) | {"region": "mask"}])]
     with pytest.raises(MachineryError, match="i92"):
         _run(Answers(np.mean), work)
+
+
+def _looked_at(item):
+    names = ["alone", "alone", "border", "copy", "stretched", "swapped_prompt", "upside_down"]
+    return [
+        _probe(item),
+        *({**_probe(item, name), "repeat": names[:at].count(name)} for at, name in enumerate(names)),
+    ]
+
+
+def test_a_probe_asked_alone_is_a_request_of_its_own_and_cuts_no_batch_short():
+    work = [(item, _looked_at(item)) for item, _ in _work(5)]
+    sizes = []
+
+    class Counting(Answers):
+        def score(self, stimuli):
+            sizes.append(len(stimuli))
+            return super().score(stimuli)
+
+    results = _run(Counting(np.mean, batch_size=4), work)
+    # Six probes of each item are asked in company, two alone.
+    assert sorted(sizes) == [1] * 10 + [2] + [4] * 7
+    assert sum(result.probes for result in results) == 40
+
+
+def test_the_same_plan_has_the_same_batches_whatever_is_answered():
+    work = [(item, _looked_at(item)) for item, _ in _work(5)]
+    whole = _run(Answers(np.mean, batch_size=4), work)
+    held = {key: call for at, (key, call) in enumerate(_keyed(whole).items()) if at % 3}
+    again = _run(Answers(np.mean, batch_size=4), work, held)
+    assert [result.probes for result in again] == [result.probes for result in whole]
+    for one, two in zip(whole, again, strict=True):
+        left = [(call["probe_id"], call["repeat"]) for call in one.calls]
+        assert [(call["probe_id"], call["repeat"]) for call in two.calls] == [
+            k for k in left if k not in held
+        ]
+
+
+def _keyed(results):
+    return {(call["probe_id"], call["repeat"]): call for result in results for call in result.calls}
+
+
+def test_what_leaves_the_pixels_alone_is_bought_and_what_changes_nothing_is_inert():
+    item = _item(0)
+    item["pixels"][:] = 128
+    item["pixel_digest"] = pixel_digest(item["pixels"])
+    states = {
+        key[0].split("/")[1]: call["state"]
+        for key, call in _keyed(_run(Answers(np.mean), [(item, _looked_at(item))])).items()
+    }
+    assert {name for name, state in states.items() if state == "inert"} == {"border", "upside_down"}
+    assert {name for name, state in states.items() if state == "ok"} == {
+        *("original", "alone", "copy", "stretched", "swapped_prompt")
+    }

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
+import judge_audit
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
 from judge_audit.vocabulary import State
@@ -127,6 +128,38 @@ def test_the_int8_encoder_leans_on_its_batch_and_the_float_one_does_not(folder, 
     print(f"int8: up to {shift.max():.3f} points by what shares the batch, median {np.median(shift):.3f}")
     assert shift.max() > 0.05
     np.testing.assert_array_equal(together(plain, pictures), alone(plain, pictures))
+
+
+@pytest.fixture(scope="session")
+def sight_of(folder, shared_cases, tmp_path_factory):
+    """Audit a judge on the real pictures, and give what it can see by question."""
+
+    def look(card):
+        home = tmp_path_factory.mktemp("audit")
+        options = {"axes": ["blur"], "ladder_items": 1, "lake": home / "lake", "report": home / "report"}
+        done = judge_audit.audit(str(folder / card), shared_cases / "images.csv", **options)
+        answers = {row["question"]: row for row in done.document["sight"]["answers"]}
+        for row in answers.values():
+            print(card, row["question"], row["verdict"], row["finding"], row["reason"])
+        return answers, done.document
+
+    return look
+
+
+def test_an_audit_names_the_int8_judge_as_batch_dependent_with_the_size(sight_of):
+    answers, document = sight_of("laion_aesthetic.yaml")
+    batch = answers["batch"]
+    assert (batch["verdict"], batch["finding"]) == ("fail", "batch_dependent")
+    assert batch["largest_points"] > 0.02
+    assert f"{batch['largest_points']:.2g}" in batch["reason"]
+    assert answers["repeat"]["verdict"] == "pass"
+    assert document["fix_first"]["faults"][0]["finding"] == "batch_dependent"
+
+
+def test_an_audit_clears_the_float_judge_of_batch_dependence(sight_of):
+    answers, _ = sight_of("float_laion_aesthetic.yaml")
+    assert {answers[name]["verdict"] for name in ("repeat", "batch", "copy", "prompt")} == {"pass"}
+    assert answers["batch"]["largest_points"] == 0
 
 
 def test_saturation_raises_the_aesthetic_score_and_grey_lowers_it(folder, pictures):

@@ -1,4 +1,7 @@
-"""Controls: judges with one planted fault each, found by a walk over this folder."""
+"""Controls: judges with one planted fault each, found by a walk over this folder.
+
+Most answer from the recipes of probes; those whose fault lies in what they see are shown pixels.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,36 @@ import pkgutil
 
 from judge_audit.errors import MachineryError
 from judge_audit.judges.controls.planted import Control, PlantedJudge
+from judge_audit.judges.controls.seeing import SeeingControl, SeeingJudge
 
-NOT_CONTROLS = frozenset({"planted"})
+NOT_CONTROLS = frozenset({"planted", "seeing"})
 
 
-def control_list() -> tuple[Control, ...]:
-    """Give the shipped controls, by name.
-
-    Raises:
-        MachineryError: If a file in the folder is not a control; names the file.
-    """
+def _found() -> tuple[Control | SeeingControl, ...]:
     found = []
     for info in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name):
         if info.name not in NOT_CONTROLS:
             control = getattr(importlib.import_module(f"{__name__}.{info.name}"), "CONTROL", None)
-            if not isinstance(control, Control):
+            if not isinstance(control, Control | SeeingControl):
                 raise MachineryError(f"controls/{info.name}.py: a control has a value CONTROL.")
             found.append(control)
     return tuple(found)
 
 
+def control_list() -> tuple[Control, ...]:
+    """Give the shipped controls that answer from recipes, by name.
+
+    Raises:
+        MachineryError: If a file in the folder is not a control; names the file.
+    """
+    return tuple(control for control in _found() if isinstance(control, Control))
+
+
 def builtin_controls(zones_id: str, seed: int) -> tuple[PlantedJudge, ...]:
-    """Bind the shipped controls to the zones of an audit."""
+    """Bind the shipped controls that answer from recipes to the zones of an audit."""
     return tuple(PlantedJudge(control, zones_id, seed) for control in control_list())
+
+
+def seeing_controls() -> tuple[SeeingJudge, ...]:
+    """Give the shipped controls that are shown pixels."""
+    return tuple(SeeingJudge(control) for control in _found() if isinstance(control, SeeingControl))

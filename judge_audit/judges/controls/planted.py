@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from judge_audit.digests import text_digest
 from judge_audit.judges.cards import Card
 from judge_audit.judges.protocol import Recipe, Reply
+from judge_audit.sight import SIGHT
 from judge_audit.vocabulary import ORIGINAL, OVERALL
 
 if TYPE_CHECKING:
@@ -51,9 +52,14 @@ class Control:
 
 
 def honest_change(recipe: Recipe) -> float:
-    """Change of an honest score: none below the visible point, then falling, −STEP where overdone."""
+    """Change of an honest score: none below the visible point, then falling, −STEP where overdone.
+
+    It sees its whole picture, the shape, which way is up, and the prompt: any of these changed costs half a step.
+    """
     if recipe.axis == ORIGINAL:
         return 0.0
+    if recipe.axis in SIGHT:
+        return -STEP / 2
     seen = recipe.overdone / 8 if recipe.perceptible is None else recipe.perceptible
     if recipe.strength < seen:
         return 0.0

@@ -1,0 +1,248 @@
+"""Sight: what does the judge look at, and does it say the same of the same picture?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.ladder_question import percent
+from judge_audit.checks.sight_answers import UNTOUCHED, Changes, changes, ladder, steadiness, unrest, unseen
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
+from judge_audit.messages import say
+from judge_audit.vocabulary import ORIGINAL, Verdict
+
+if TYPE_CHECKING:
+    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.sight_answers import Asking, Steadiness
+
+NAME = "sight"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of sight.
+
+    Attributes:
+        name: Beginning of its measures' names.
+        axis: The sight probe that answers it.
+        asking: Which of its askings.
+        before: What that is held against.
+        moving: What a judge is called that moves; "" where it ought to, or may.
+        blind: What a judge is called that does not move; "" where it ought not to move.
+    """
+
+    name: str
+    axis: str
+    asking: Asking
+    before: Asking = UNTOUCHED
+    moving: str = ""
+    blind: str = ""
+
+
+QUESTIONS = (
+    Question("repeat", ORIGINAL, ("alone", 1), ("alone", 0)),
+    Question("batch", "alone", ("alone", 0), moving="batch_dependent"),
+    Question("copy", "copy", ("copy", 0), moving="order_dependent"),
+    Question("border", "border", ("border", 0), blind="border_blind"),
+    Question("aspect", "stretched", ("stretched", 0), blind="aspect_blind"),
+    Question("orientation", "upside_down", ("upside_down", 0), blind="orientation_blind"),
+    Question("prompt", "swapped_prompt", ("swapped_prompt", 0), blind="prompt_blind"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer: verdict, finding, and the name of its sentence."""
+
+    verdict: Verdict
+    finding: str
+    sentence: str
+
+
+def run(evidence: Evidence) -> Findings:
+    """Measure what sight probes change, and how much of each ladder reaches the judge.
+
+    What ought not to move a score (asked again, alone, in another place) convicts a judge that repeats itself
+    as soon as `sight.moved_items` items move beyond rounding, one that does not by the share of items moved
+    beyond its noise. What ought to (border, shape, orientation, prompt) convicts of blindness when fewer than
+    half of the items move, by interval. A judge whose scores tie often is never cleared by equal scores, nor
+    convicted by them.
+    """
+    findings = Findings()
+    for dimension in evidence.dimensions:
+        shaken = False
+        for question in QUESTIONS:
+            inquiry = Inquiry(evidence, dimension, question)
+            told = inquiry.told()
+            if question.name == "copy" and shaken and told.verdict == Verdict.FAIL:
+                told = Told(Verdict.INCONCLUSIVE, "", "copy_follows")
+            shaken |= question.name == "batch" and told.verdict == Verdict.FAIL
+            findings += inquiry.rows(told)
+        if not evidence.is_control:  # nobody asks which rungs a control would have seen
+            findings += _ladders(evidence, dimension)
+    return findings
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """One question put to one judge in one dimension."""
+
+    evidence: Evidence
+    dimension: str
+    question: Question
+
+    @cached_property
+    def steady(self) -> Steadiness:
+        """How far the judge repeats itself."""
+        return steadiness(self.evidence, self.dimension)
+
+    @cached_property
+    def found(self) -> Changes:
+        """What changed."""
+        asking, before = self.question.asking, self.question.before
+        found = changes(self.evidence, self.dimension, asking, before)
+        return self.steady.repeats if self.question.name == "repeat" and not found.n else found
+
+    @cached_property
+    def floor(self) -> tuple[float, float]:
+        """What does not count as a move: a share of the spread, and points."""
+        if self.question.blind:
+            return self.limit("seen"), unrest(self.evidence, self.dimension)
+        return self.limit("rounding"), 0.0 if self.question.name == "repeat" else self.steady.noise
+
+    def limit(self, name: str) -> float:
+        """Give a limit in force."""
+        return self.evidence.limits[f"{NAME}.{name}"]
+
+    def told(self) -> Told:
+        """Answer the question, if missing scores do not decide it."""
+        found = self.found
+        if not found.n and not found.lost:
+            return Told(Verdict.MISSING, "", "one_prompt" if self.question.name == "prompt" else "unasked")
+        if found.n < self.limit("min_items"):
+            return Told(Verdict.INCONCLUSIVE, "", "few")
+        judge = self._seeing if self.question.blind else self._staying
+        judge = self._repeating if self.question.name == "repeat" else judge
+        hits = found.moved(*self.floor)
+        answers = {judge(moved, found.n + found.lost) for moved in (hits, hits + found.lost)}
+        return answers.pop() if len(answers) == 1 else Told(Verdict.INCONCLUSIVE, "", "refusals")
+
+    def _repeating(self, hits: int, n: int) -> Told:
+        """A judge that does not repeat itself has retest noise; a fault only where its card rules that out."""
+        del n
+        if hits and self.evidence.card.decoding.get("temperature") == 0:
+            return Told(Verdict.FAIL, "not_repeatable", "not_repeatable")
+        if hits:
+            return Told(Verdict.PASS, "retest_noise", "retest_noise")
+        return self._same(Told(Verdict.PASS, "", "repeat_pass"))
+
+    def _staying(self, hits: int, n: int) -> Told:
+        """Answer whether a score stays where the same picture is shown."""
+        if self.steady.steady:
+            fault = hits >= self.limit("moved_items")
+        else:
+            fault = wilson(hits, n, corrected_level(len(QUESTIONS)))[0] > self.limit("moved_share")
+        if fault:
+            return Told(Verdict.FAIL, self.question.moving, self.question.moving)
+        if wilson(hits, n, PASS_LEVEL)[1] < self.limit("moved_share"):
+            single = self.question.name == "batch" and self.evidence.card.batch_size == 1
+            sentence = "batch_single" if single else f"{self.question.name}_pass"
+            return self._same(Told(Verdict.PASS, "", sentence))
+        return Told(Verdict.INCONCLUSIVE, "", f"{self.question.name}_open")
+
+    def _seeing(self, hits: int, n: int) -> Told:
+        """Answer whether a score moves where another picture, or another prompt, is shown."""
+        name, half = self.question.name, self.limit("seen_share")
+        if wilson(hits, n, PASS_LEVEL)[0] > half:
+            return Told(Verdict.PASS, "", f"{name}_pass")
+        if name == "prompt" and not self.evidence.card.needs_prompt:
+            return Told(Verdict.PASS, "no_prompt", "no_prompt")
+        spread, noise = self.floor
+        if noise > spread * float(np.median(self.found.spreads)):
+            return Told(Verdict.INCONCLUSIVE, "", "noisy")
+        if wilson(hits, n, corrected_level(len(QUESTIONS)))[1] < half:
+            return self._same(Told(Verdict.FAIL, self.question.blind, self.question.blind))
+        return Told(Verdict.INCONCLUSIVE, "", f"{name}_open")
+
+    def _same(self, told: Told) -> Told:
+        """Let equal scores prove something only where scores seldom tie."""
+        return told if self.steady.resolved else Told(Verdict.INCONCLUSIVE, "", "coarse")
+
+    def rows(self, told: Told) -> Findings:
+        """Write down the size of the changes, the share of items moved, and the verdict."""
+        found, name = self.found, self.question.name
+        sizes = {
+            f"{kind}{suffix}": float(of(np.abs(values))) if len(values) else 0.0
+            for suffix, values in (("", found.points), ("_sd", found.deviations))
+            for kind, of in (("median", np.median), ("largest", np.max))
+        }
+        measures = [
+            self._row(
+                f"{name}_change{'_sd' if place.endswith('_sd') else ''}",
+                kind=place.removesuffix("_sd"),
+                value=size,
+                n=found.n,
+            )
+            for place, size in sizes.items()
+            if found.n and np.isfinite(size)
+        ]
+        moved: dict[str, Any] = {"n": found.n, "value": None, "ci_low": None, "ci_high": None}
+        if found.n:
+            hits = found.moved(*self.floor)
+            low, high = wilson(hits, found.n)
+            moved |= {"value": hits / found.n, "ci_low": low, "ci_high": high}
+            measures.append(self._row(f"{name}_moved", **moved))
+        words = {place: f"{size:.2g}" for place, size in sizes.items()}
+        words |= {"n": str(found.n), "share": percent(moved["value"] or 0.0)}
+        words |= {"smallest": f"{self.limit('min_items'):g}"}
+        verdict = self._row(f"{name}_moved", **moved, **self._bounds()) | {
+            "verdict": told.verdict.value,
+            "finding": told.finding,
+            "provisional": False,
+            "reason": say(f"sight.{told.sentence}", **words),
+        }
+        return Findings(measures=tuple(measures), verdicts=(verdict,))
+
+    def _row(self, measure: str, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+        place = {"axis": self.question.axis, "dimension": self.dimension}
+        return {**self.evidence.key(NAME, measure, **place), **parts}
+
+    def _bounds(self) -> dict[str, float]:
+        if self.question.blind:
+            return {"limit_low": self.limit("seen_share")}
+        return {"limit_high": self.limit("moved_share")} if self.question.moving else {}
+
+
+def _ladders(evidence: Evidence, dimension: str) -> Findings:
+    """Say per axis from which rung on most scores move at all, and how many equal the original's exactly."""
+    measures, verdicts = [], []
+    for axis, knob in evidence.axes.items():
+        found = ladder(evidence, axis, dimension)
+        if not found.n:
+            continue
+        place = {"axis": axis, "dimension": dimension}
+        low, high = wilson(found.same, found.n)
+        share = {"value": found.same / found.n, "ci_low": low, "ci_high": high, "n": found.n}
+        measures.append({**evidence.key(NAME, "unseen_share", **place), **share})
+        rungs = np.flatnonzero(found.moved >= evidence.limits["sight.seen_share"])
+        first = knob.strengths[rungs[0]] if len(rungs) else None
+        measures.append({**evidence.key(NAME, "seen_from", **place), "value": first, "n": found.items})
+        if unseen(evidence, axis, dimension):
+            verdicts.append(
+                {
+                    **evidence.key(NAME, "unseen_share", **place),
+                    **share,
+                    "limit_high": evidence.limits["sight.unseen"],
+                    "verdict": Verdict.MISSING.value,
+                    "finding": "unseen",
+                    "provisional": False,
+                    "reason": say(
+                        "missing.unseen", axis=axis, share=percent(evidence.limits["sight.unseen"])
+                    ),
+                }
+            )
+    return Findings(measures=tuple(measures), verdicts=tuple(verdicts))

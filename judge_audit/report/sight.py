@@ -1,0 +1,67 @@
+"""The part of the report that says what the judge can see: before any ladder is believed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.report.ladders import finite, verdict_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judge_audit.report.facts import Facts
+
+NAME = "sight"
+QUESTIONS = ("repeat", "batch", "copy", "border", "aspect", "orientation", "prompt")
+"""In the order in which a person asks them; each is the beginning of its measures' names."""
+
+
+def sight_of(facts: Facts, axes: Sequence[str]) -> dict[str, Any]:
+    """Gather what is known of the judge's sight.
+
+    Args:
+        facts: The audit's rows.
+        axes: Names of the axes, in order.
+
+    Returns:
+        `answers`: one entry per question and dimension, a verdict with the sizes of the change; `ladders`: per axis
+        and dimension the smallest strength that moves most scores, the share of rungs that move nothing at all,
+        and whether the ladder provably lies outside what the judge looks at.
+    """
+    verdicts = [row for row in facts.verdicts if row["check"] == NAME]
+    measures = [row for row in facts.measures if row["check"] == NAME]
+    answers = [
+        {"question": question, **verdict_of(row), **_sizes(question, row["dimension"], measures)}
+        for question in QUESTIONS
+        for row in verdicts
+        if row["measure"] == f"{question}_moved"
+    ]
+    unseen = {(row["axis"], row["dimension"]) for row in verdicts if row["finding"] == "unseen"}
+    values = {(row["axis"], row["dimension"], row["measure"]): finite(row["value"]) for row in measures}
+    order = {name: place for place, name in enumerate(axes)}
+    keys = {(row["axis"], row["dimension"]) for row in measures if row["measure"] == "unseen_share"}
+    ladders = [
+        {
+            "axis": axis,
+            "dimension": dimension,
+            "seen_from": values.get((axis, dimension, "seen_from")),
+            "unseen_share": values.get((axis, dimension, "unseen_share")),
+            "unseen": (axis, dimension) in unseen,
+        }
+        for axis, dimension in sorted(keys, key=lambda key: (order.get(key[0], len(order)), key))
+    ]
+    return {"answers": answers, "ladders": ladders}
+
+
+def _sizes(question: str, dimension: str, measures: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Give the median and the largest change, in points and in robust SDs; None where there is none."""
+    held = {
+        (row["measure"], row["kind"]): finite(row["value"])
+        for row in measures
+        if row["dimension"] == dimension and row["measure"].startswith(f"{question}_change")
+    }
+    return {
+        f"{kind}_{unit}": held.get((f"{question}_change{suffix}", kind))
+        for kind in ("median", "largest")
+        for unit, suffix in (("points", ""), ("sd", "_sd"))
+    }
