@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
     from judge_audit.checks.evidence import Evidence, Findings
 
-NOT_CHECKS = frozenset({"covariate_rows", "covariate_sources", "evidence", "filling", "ladder_question"})
+NOT_CHECKS = frozenset(
+    {
+        "agreement_figures",
+        "covariate_rows",
+        "covariate_sources",
+        "evidence",
+        "filling",
+        "ladder_question",
+        "people_faults",
+        "people_labels",
+        "people_raters",
+    }
+)
 
 
 def builtin_checks() -> dict[str, Callable[[Evidence], Findings]]:

@@ -107,9 +107,26 @@ class Disagreement:
     @property
     def unseen(self) -> float:
         """Variance to add where hardly anything disagrees: two pseudo-clusters that disagree as chance does."""
-        count = int(self.alpha.held.sum())
-        disagreeing = len(np.unique(self.clusters.of_item[self.items[self.shares > 0]]))
-        return 2 / ((count + 1) * (count + 2)) if disagreeing < FEW_DISAGREE else 0.0
+        return _unseen(self.clusters, self.items, self.shares > 0)
+
+
+def _unseen(clusters: Clusters, items: Ints, disagreeing: Mask) -> float:
+    place = clusters.of_item[items]
+    count = len(np.unique(place))
+    few = len(np.unique(place[disagreeing])) < FEW_DISAGREE
+    return 2 / ((count + 1) * (count + 2)) if few else 0.0
+
+
+def departing(ratings: Ratings) -> int:
+    """Count the clusters in which anybody departs from the commonest value.
+
+    Where they are few no interval is honest: those not yet seen decide.
+    """
+    if not len(ratings.values):
+        return 0
+    levels, codes = np.unique(rounded(ratings.values), return_inverse=True)
+    other = codes != np.bincount(codes, minlength=len(levels)).argmax()
+    return len(np.unique(ratings.clusters.of_item[ratings.items[other]]))
 
 
 def alpha(ratings: Ratings, level: str) -> Disagreement:
@@ -145,9 +162,7 @@ def alpha(ratings: Ratings, level: str) -> Disagreement:
     n = sizes.sum()
     total = observed.sum()
     value = 1 - (n - 1) * total / expected
-    pulls = (
-        -(sizes * total + (n - 1) * moved) / expected + (n - 1) * total * expected_moves / expected**2
-    )
+    pulls = -(sizes * total + (n - 1) * moved) / expected + (n - 1) * total * expected_moves / expected**2
     shares = observed * n * (n - 1) / expected
     whole = figure(value, pulls, items, ratings.clusters)
     return Disagreement(whole, items, sizes, shares, ratings.clusters)
@@ -167,7 +182,7 @@ def _equal(place: Ints, codes: Ints, count: int) -> Floats:
     """Sum per item the squares of how often each value was given."""
     width = int(codes.max()) + 1
     cells, times = np.unique(place * width + codes, return_counts=True)
-    return np.bincount(cells // width, times.astype(float) ** 2, count)
+    return np.bincount(cells // width, times.astype(float) ** 2, count).astype(float)
 
 
 def _squares(
@@ -193,7 +208,7 @@ def _squares(
 def _through_ranks(slopes: Floats, codes: Ints, place: Ints, count: int) -> Floats:
     """Say how an item moves a sum by pushing up the mid-ranks above its values; slopes by value."""
     above = slopes[::-1].cumsum()[::-1] - slopes / 2
-    return np.bincount(place, above[codes], count)
+    return np.bincount(place, above[codes], count).astype(float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +219,13 @@ class Match:
         share: Pairs of ratings of an item that are equal, mean over items.
         chance: Share of pairs of ratings of different items that would be: the base rate.
         kappa: Fleiss's κ, what is above chance over what could be.
+        unseen: Variance to add to κ where hardly anything disagrees; as for α.
     """
 
     share: Figure
     chance: Figure
     kappa: Figure
+    unseen: float
 
 
 def match(ratings: Ratings) -> Match:
@@ -223,7 +240,7 @@ def match(ratings: Ratings) -> Match:
     pairs = sizes >= 2
     if not pairs.any():
         nothing = undefined(ratings.clusters, "no_overlap")
-        return Match(nothing, nothing, nothing)
+        return Match(nothing, nothing, nothing, 0.0)
     _, codes = np.unique(rounded(ratings.values), return_inverse=True)
     place = np.cumsum(counts > 0)[ratings.items] - 1
     equal = _equal(place, codes, len(items))[pairs]
@@ -233,11 +250,12 @@ def match(ratings: Ratings) -> Match:
     base = float((usual**2).sum())
     own = np.bincount(place, usual[codes], len(items)) / sizes
     chance = figure(base, 2 * (own - base) / len(items), items, ratings.clusters)
+    unseen = _unseen(ratings.clusters, items[pairs], agreed < 1)
     if base > 1 - 1e-12:
-        return Match(share, chance, undefined(ratings.clusters, "one_value"))
+        return Match(share, chance, undefined(ratings.clusters, "one_value"), unseen)
     kappa = combined([share, chance], [1 / (1 - base), -(1 - share.value) / (1 - base) ** 2])
     value = (share.value - base) / (1 - base)
-    return Match(share, chance, Figure(value, kappa.pulls, share.held, kappa.sources, share.n))
+    return Match(share, chance, Figure(value, kappa.pulls, share.held, kappa.sources, share.n), unseen)
 
 
 def excess(found: Disagreement, chosen: Mask) -> Figure | None:

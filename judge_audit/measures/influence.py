@@ -113,7 +113,7 @@ def figure(value: float, pulls: Floats, items: Ints, clusters: Clusters) -> Figu
     place = clusters.of_item[items]
     held = np.zeros(clusters.count, bool)
     held[place] = True
-    gathered = np.bincount(place, pulls, clusters.count)
+    gathered = np.bincount(place, pulls, clusters.count).astype(float)
     return Figure(float(value), gathered, held, clusters.sources, len(items))
 
 

@@ -72,7 +72,7 @@ def weighted_kappa(first: Floats, second: Floats, weights: str, items: Ints, clu
 
 def _mean_square(values: Floats, others: Floats) -> Floats:
     """Mean squared distance of each value to all others."""
-    return (values - others.mean()) ** 2 + others.var()
+    return np.asarray((values - others.mean()) ** 2 + others.var())
 
 
 def _mean_distance(values: Floats, others: Floats) -> Floats:
@@ -80,14 +80,14 @@ def _mean_distance(values: Floats, others: Floats) -> Floats:
     ordered = np.sort(others)
     sums = np.append(0.0, ordered.cumsum())
     below = np.searchsorted(ordered, values)
-    return (values * (2 * below - len(others)) + sums[-1] - 2 * sums[below]) / len(others)
+    return np.asarray((values * (2 * below - len(others)) + sums[-1] - 2 * sums[below]) / len(others))
 
 
 def _share_equal(values: Floats, others: Floats) -> Floats:
     """Share of others that equal each value."""
     ordered = np.sort(others)
     count = np.searchsorted(ordered, values, "right") - np.searchsorted(ordered, values)
-    return count / len(others)
+    return np.asarray(count / len(others))
 
 
 def correlation(first: Floats, second: Floats, kind: str, items: Ints, clusters: Clusters) -> Figure:
@@ -125,7 +125,7 @@ def _middle_ranks(values: Floats) -> Floats:
     """Share of all that lies below each value, ties counted half, less ½."""
     ordered = np.sort(values)
     low, high = np.searchsorted(ordered, values), np.searchsorted(ordered, values, "right")
-    return (low + high) / (2 * len(values)) - 0.5
+    return np.asarray((low + high) / (2 * len(values)) - 0.5)
 
 
 def _above(values: Floats, weights: Floats) -> Floats:
@@ -133,7 +133,7 @@ def _above(values: Floats, weights: Floats) -> Floats:
     order = np.argsort(values, kind="stable")
     ordered, sums = values[order], np.append(0.0, weights[order].cumsum())
     low, high = sums[np.searchsorted(ordered, values)], sums[np.searchsorted(ordered, values, "right")]
-    return (sums[-1] - (low + high) / 2) / len(values)
+    return np.asarray((sums[-1] - (low + high) / 2) / len(values))
 
 
 def others_mean(ratings: Ratings) -> Floats:
@@ -207,9 +207,9 @@ def pair_likeness(ratings: Ratings, columns: Floats, first: int, second: int) ->
     items, one, two = common(ratings, first, second)
     counts = ratings.counts()[items] - 2
     deep = counts >= (2 if (counts >= 2).any() else 1)
-    items, one, two, counts = items[deep], one[deep], two[deep], counts[deep].astype(float)
+    items, one, two, counts = items[deep], one[deep], two[deep], counts[deep]
     if len(items) < MIN_OVERLAP:
-        return [undefined(ratings.clusters, "no_overlap")] * 4
+        return [undefined(ratings.clusters, "no_overlap")] * 5
     width = len(ratings.clusters.of_item)
     sources = ratings.clusters.sources[ratings.clusters.of_item[items]]
     totals = np.zeros((len(items), 7))
@@ -217,7 +217,7 @@ def pair_likeness(ratings: Ratings, columns: Floats, first: int, second: int) ->
         x, y = column[one], column[two]
         sums = np.bincount(ratings.items, column, width)[items] - x - y
         squares = np.bincount(ratings.items, column**2, width)[items] - x**2 - y**2
-        totals += _products(x, y, sums, squares, counts, sources)
+        totals += _products(x, y, sums, squares, counts.astype(float), sources)
     return left_out(_likeness, totals, items, ratings.clusters)
 
 
@@ -229,7 +229,7 @@ def _products(x: Floats, y: Floats, sums: Floats, squares: Floats, counts: Float
     square = squares / counts - 2 * shift * mean + shift**2
     with np.errstate(invalid="ignore", divide="ignore"):
         mixed = (counts * rest**2 - square) / (counts - 1)
-    mixed = np.where(counts > 1, mixed, 0.0)
+    mixed = np.where(counts > 1, mixed, 0.0)  # sums to 0 exactly where nobody has two others
     return np.column_stack([a * a, b * b, a * b, a * rest, b * rest, mixed, square])
 
 
@@ -240,11 +240,12 @@ def _centred(values: Floats, groups: Ints) -> Floats:
 
 
 def _likeness(sums: Floats) -> Floats:
-    """Turn the seven sums into the four figures."""
+    """Turn the seven sums into the five figures."""
     aa, bb, ab, ao, bo, oo, single = np.moveaxis(sums, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = np.sqrt(aa * bb)
         pair = ab / scale
         lead = pair - (ao / np.sqrt(aa * single) + bo / np.sqrt(bb * single)) / 2
         explained = np.where(oo > 0, ao * bo / (oo * scale), np.nan)
-    return np.stack([pair, lead, pair - explained, (pair - explained) - (1 - explained) / 2], -1)
+        others = np.where(oo == 0, np.nan, oo / single)
+    return np.stack([pair, lead, pair - explained, pair - (1 + explained) / 2, others], -1)
