@@ -23,7 +23,7 @@ from judge_audit.measures.raters import (
     rater_to_others,
     weighted_kappa,
 )
-from judge_audit.vocabulary import WITHIN
+from judge_audit.vocabulary import POOLED, WITHIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,7 +113,7 @@ def kappa_rows(
 
 
 def others_figures(labelled: Labelled, ratings: Ratings, kind: str) -> Others:
-    """Correlate each rater with the mean of the others: per source, within sources (`WITHIN`), pooled ("")."""
+    """Correlate each rater with the mean of the others: per source, within sources (`WITHIN`), pooled (`*`)."""
     others = others_mean(ratings)
     split = by_source(labelled, ratings)
     found: Others = {}
@@ -123,7 +123,7 @@ def others_figures(labelled: Labelled, ratings: Ratings, kind: str) -> Others:
             for at, (name, part) in enumerate(split)
         }
         combined = within_sources(list(own.values()))
-        found[rater] = own | {"": rater_to_others(ratings, rater, others, kind)}
+        found[rater] = own | {POOLED: rater_to_others(ratings, rater, others, kind)}
         if combined is not None:
             found[rater][WITHIN] = combined
     return found
@@ -134,7 +134,7 @@ def _in_source(labelled: Labelled, ratings: Ratings, number: int) -> np.ndarray[
 
 
 def _place(name: str) -> dict[str, Any]:
-    return {"source": name} if name else {}
+    return {"source": name} if name != POOLED else {}
 
 
 def others_rows(
@@ -178,7 +178,7 @@ def _ceilings(
     rows = []
     for kind, found in figures.items():
         parts: dict[str, Any] = {"dimension": labelled.dimension, "kind": kind}
-        for name in ("", WITHIN, *labelled.items.sources):
+        for name in (POOLED, WITHIN, *labelled.items.sources):
             ceiling = averaged([places[name] for places in found.values() if name in places])
             if ceiling is not None:
                 estimate = ceiling.estimate()
@@ -191,7 +191,7 @@ def _ceilings(
         )
         if single.value > 0:
             root = math.sqrt(single.value)
-            figure = Figure(root, single.pulls / (2 * root), single.held, single.sources, single.n)
+            figure = single.scaled(1 / (2 * root), root)
             rows.append(
                 people_row(evidence, f"ceiling_one_rater{suffix}", figure.estimate(), source=WITHIN, **parts)
             )

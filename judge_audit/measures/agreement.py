@@ -11,6 +11,7 @@ interval α of the mid-ranks, and no table of value × value is needed, however 
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -253,9 +254,9 @@ def match(ratings: Ratings) -> Match:
     unseen = _unseen(ratings.clusters, items[pairs], agreed < 1)
     if base > 1 - 1e-12:
         return Match(share, chance, undefined(ratings.clusters, "one_value"), unseen)
-    kappa = combined([share, chance], [1 / (1 - base), -(1 - share.value) / (1 - base) ** 2])
-    value = (share.value - base) / (1 - base)
-    return Match(share, chance, Figure(value, kappa.pulls, share.held, kappa.sources, share.n), unseen)
+    both = combined([share, chance], [1 / (1 - base), -(1 - share.value) / (1 - base) ** 2])
+    kappa = dataclasses.replace(both, value=(share.value - base) / (1 - base), n=share.n)
+    return Match(share, chance, kappa, unseen)
 
 
 def excess(found: Disagreement, chosen: Mask) -> Figure | None:

@@ -10,6 +10,7 @@ seed, and holds for any number of claims, where percentiles of draws need 40·m/
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,17 @@ class Figure:
 
     Attributes:
         value: The statistic; NaN if it is undefined.
-        pulls: Pull of each cluster, shape (C,); 0 where a cluster has no part in it.
-        held: Clusters that have a part in it, shape (C,).
-        sources: Source of each cluster, shape (C,).
+        pulls: Pull of each cluster that has a part in it, shape (k,).
+        places: These clusters, ascending, shape (k,).
+        clusters: The clusters of the table.
         n: Items behind it.
         why: If undefined, why: no_overlap, one_value, constant; else empty.
     """
 
     value: float
     pulls: Floats
-    held: Mask
-    sources: Ints
+    places: Ints
+    clusters: Clusters
     n: int
     why: str = ""
 
@@ -70,6 +70,10 @@ class Figure:
     def defined(self) -> bool:
         """Whether there is a number."""
         return math.isfinite(self.value)
+
+    def scaled(self, factor: float, value: float) -> Figure:
+        """Give a function of the figure, by its slope and its value."""
+        return Figure(value, factor * self.pulls, self.places, self.clusters, self.n)
 
     def estimate(self, extra_variance: float = 0.0) -> Estimate:
         """Give value, variance and degrees of freedom.
@@ -82,23 +86,21 @@ class Figure:
         """
         if not self.defined:
             return NOTHING
-        sources, pulls = self.sources[self.held], self.pulls[self.held]
+        sources = self.clusters.sources[self.places]
         counts = np.bincount(sources, minlength=1)
-        lone = counts[sources] == 1
-        sources = np.where(lone, len(counts), sources)
+        sources = np.where(counts[sources] == 1, len(counts), sources)
         counts = np.bincount(sources, minlength=1)
         known = counts > 1
-        means = np.bincount(sources, pulls, len(counts)) / np.maximum(counts, 1)
-        squares = np.bincount(sources, (pulls - means[sources]) ** 2, len(counts))
+        means = np.bincount(sources, self.pulls, len(counts)) / np.maximum(counts, 1)
+        squares = np.bincount(sources, (self.pulls - means[sources]) ** 2, len(counts))
         variance = float((squares[known] * counts[known] / (counts[known] - 1)).sum())
         df = int((counts[known] - 1).sum())
-        return Estimate(self.value, variance + extra_variance, df, self.n, len(pulls))
+        return Estimate(self.value, variance + extra_variance, df, self.n, len(self.pulls))
 
 
 def undefined(clusters: Clusters, why: str) -> Figure:
     """Give the figure that is no number, and say why."""
-    nothing = np.zeros(clusters.count)
-    return Figure(math.nan, nothing, nothing.astype(bool), clusters.sources, 0, why)
+    return Figure(math.nan, np.zeros(0), np.zeros(0, np.intp), clusters, 0, why)
 
 
 def figure(value: float, pulls: Floats, items: Ints, clusters: Clusters) -> Figure:
@@ -110,11 +112,9 @@ def figure(value: float, pulls: Floats, items: Ints, clusters: Clusters) -> Figu
         items: Which items, distinct numbers, shape (k,).
         clusters: Their clusters.
     """
-    place = clusters.of_item[items]
-    held = np.zeros(clusters.count, bool)
-    held[place] = True
-    gathered = np.bincount(place, pulls, clusters.count).astype(float)
-    return Figure(float(value), gathered, held, clusters.sources, len(items))
+    places, own = np.unique(clusters.of_item[items], return_inverse=True)
+    gathered = np.bincount(own, pulls, len(places)).astype(float)
+    return Figure(float(value), gathered, places, clusters, len(items))
 
 
 def left_out(
@@ -128,20 +128,20 @@ def left_out(
         items: Which items, distinct numbers, shape (k,).
         clusters: Their clusters.
     """
-    place, own = np.unique(clusters.of_item[items], return_inverse=True)
-    sums = np.zeros((len(place), contributions.shape[1]))
+    places, own = np.unique(clusters.of_item[items], return_inverse=True)
+    sums = np.zeros((len(places), contributions.shape[1]))
     np.add.at(sums, own, contributions)
     total = sums.sum(axis=0)
     values, without = statistic(total), statistic(total - sums)
-    counts = np.bincount(clusters.sources[place], minlength=1)[clusters.sources[place]]
-    held = np.zeros(clusters.count, bool)
-    held[place] = True
+    sources = clusters.sources[places]
+    counts = np.bincount(sources, minlength=1)[sources]
     found = []
     for value, rest in zip(values, without.T, strict=True):
-        known = bool(np.isfinite(value) and np.isfinite(rest).all())
-        pulls = np.zeros(clusters.count)
-        pulls[place] = (value - rest) * (counts - 1) / counts if known else 0.0
-        found.append(Figure(float(value) if known else math.nan, pulls, held, clusters.sources, len(items)))
+        if not (np.isfinite(value) and np.isfinite(rest).all()):
+            found.append(undefined(clusters, "constant"))
+            continue
+        pulls = (value - rest) * (counts - 1) / counts
+        found.append(Figure(float(value), pulls, places, clusters, len(items)))
     return found
 
 
@@ -153,10 +153,13 @@ def combined(figures: Sequence[Figure], weights: Sequence[float]) -> Figure:
     """
     if not figures or not all(one.defined for one in figures):
         raise ValueError("only figures that are defined can be added up.")
-    held = np.any([one.held for one in figures], axis=0)
-    pulls = np.tensordot(np.array(weights), np.stack([one.pulls for one in figures]), 1)
+    clusters = figures[0].clusters
+    pulls, held = np.zeros(clusters.count), np.zeros(clusters.count, bool)
+    for one, weight in zip(figures, weights, strict=True):
+        pulls[one.places] += weight * one.pulls
+        held[one.places] = True
     value = sum(weight * one.value for one, weight in zip(figures, weights, strict=True))
-    return Figure(float(value), pulls, held, figures[0].sources, max(one.n for one in figures))
+    return Figure(float(value), pulls[held], np.flatnonzero(held), clusters, max(one.n for one in figures))
 
 
 def averaged(figures: Sequence[Figure]) -> Figure | None:
@@ -171,5 +174,4 @@ def within_sources(figures: Sequence[Figure]) -> Figure | None:
     if not known:
         return None
     n = sum(one.n for one in known)
-    whole = combined(known, [one.n / n for one in known])
-    return Figure(whole.value, whole.pulls, whole.held, whole.sources, n)
+    return dataclasses.replace(combined(known, [one.n / n for one in known]), n=n)
