@@ -268,7 +268,7 @@ class Copies:
 
     Attributes:
         named: Near-copies.
-        suspected: Far above the others, but nobody can tell a copy from two careful raters.
+        suspected: Far above the others, but too few others to tell, or proved for this pair alone only.
         cleared: Certainly not near-copies.
         open: The others.
     """
@@ -295,5 +295,7 @@ def sort_copies(found: Sequence[Likeness], limit: float) -> Copies:
         elif any(highest(claim, PASS_LEVEL) < least for claim, least in claims if claim.defined):
             groups["cleared"].append(part)
         else:
-            groups["suspected" if leads else "open"].append(part)
+            alike = all(lowest(claim, PASS_LEVEL) > least for claim, least in claims)
+            likely = alike or not part.shared.defined
+            groups["suspected" if leads and likely else "open"].append(part)
     return Copies(*(tuple(group) for group in groups.values()))
