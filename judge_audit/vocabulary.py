@@ -19,6 +19,12 @@ ORIGINAL = "original"
 IMAGES = "images"
 """Subject of figures about the pictures themselves, whatever the judge."""
 
+PEOPLE = "people"
+"""Subject of figures about the people who labelled, whatever the judge."""
+
+WITHIN = "(within sources)"
+"""Stands for one figure per source, combined by items; beside it `*` pools the sources first."""
+
 OVERALL = "overall"
 """The dimension that ladders use when the judge returns it."""
 

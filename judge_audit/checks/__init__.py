@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence, Findings
 
 NOT_CHECKS = frozenset(
-    {"covariate_rows", "covariate_sources", "evidence", "filling", "ladder_question", "sight_answers"}
+    {"agreement_figures", "covariate_rows", "covariate_sources", "evidence", "filling", "ladder_question", "people_faults", "people_labels", "people_raters", "sight_answers"}
 )
 
 

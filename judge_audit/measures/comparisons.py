@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from judge_audit.measures.estimates import FAULT_ERROR, NOTHING, Estimate
+from judge_audit.measures.estimates import FAULT_ERROR, NOTHING, Estimate, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,3 +87,33 @@ def holm(chances: Sequence[float], error: float = FAULT_ERROR) -> list[bool]:
             break
         stands[index] = True
     return stands
+
+
+def holm_levels(chances: Sequence[float], error: float = FAULT_ERROR) -> list[float]:
+    """Give each of several claims the level at which Holm's step looks at it.
+
+    An interval at that level leaves out nothing (0 difference) exactly if the claim stands: after the first
+    that does not, all others are looked at like that one.
+
+    Args:
+        chances: p of each claim.
+        error: Chance of any wrong claim.
+    """
+    levels = [0.0] * len(chances)
+    step, stopped = 0, False
+    for index in sorted(range(len(chances)), key=lambda at: chances[at]):
+        each = error / (len(chances) - step)
+        levels[index] = 1 - each
+        stopped = stopped or chances[index] > each
+        step += not stopped
+    return levels
+
+
+def share_difference(hits: int, n: int, other_hits: int, other_n: int, level: float) -> tuple[float, float]:
+    """Give the interval of one share minus another (Newcombe 1998, method 10: two Wilson intervals)."""
+    first, second = hits / max(n, 1), other_hits / max(other_n, 1)
+    low, high = wilson(hits, n, level)
+    other_low, other_high = wilson(other_hits, other_n, level)
+    down = math.hypot(first - low, other_high - second)
+    up = math.hypot(high - first, second - other_low)
+    return first - second - down, first - second + up

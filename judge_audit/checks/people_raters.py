@@ -1,0 +1,301 @@
+"""Rater beside rater: rows of κ and correlations, the ceilings, and near-copies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.checks.agreement_figures import people_row
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
+from judge_audit.measures.influence import Figure, averaged, within_sources
+from judge_audit.measures.raters import (
+    LINEAR,
+    QUADRATIC,
+    UNWEIGHTED,
+    common,
+    correlation,
+    opinions,
+    others_mean,
+    pair_likeness,
+    rater_to_others,
+    weighted_kappa,
+)
+from judge_audit.vocabulary import POOLED, WITHIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.people_labels import Labelled
+    from judge_audit.measures.agreement import Ratings
+
+    Others = dict[int, dict[str, Figure]]
+
+NEARLY_AS_ALIKE = 0.05
+"""Raters about as close to one of a pair as the pair is may be copies too: they do not speak for the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What speaks for and against a pair being near-copies.
+
+    Attributes:
+        pair: Numbers of the two raters.
+        correlation: Of the two, inside sources, on items that others rated too.
+        lead: How far it lies above that with single others.
+        unexplained: How far it lies above what the common opinion explains.
+        shared: How far it lies above the middle between that and 1.
+        others: Correlation of two others.
+    """
+
+    pair: tuple[int, int]
+    correlation: Figure
+    lead: Figure
+    unexplained: Figure
+    shared: Figure
+    others: Figure
+
+
+def common_pairs(ratings: Ratings, least: int) -> list[tuple[int, int]]:
+    """List the pairs of raters with so many items in common, by number."""
+    order = np.lexsort((ratings.raters, ratings.items))
+    items, raters = ratings.items[order], ratings.raters[order]
+    width = int(raters.max(initial=0)) + 1
+    found = []
+    for step in range(1, int(ratings.counts().max(initial=0))):
+        same = items[step:] == items[:-step]
+        found.append((raters[:-step] * width + raters[step:])[same])
+    pairs, counts = np.unique(np.concatenate([np.array([], np.intp), *found]), return_counts=True)
+    return [divmod(int(pair), width) for pair in pairs[counts >= least]]
+
+
+def told(labelled: Labelled, pair: tuple[int, int]) -> str:
+    """Name a pair as the column `rater` does."""
+    return " / ".join(labelled.raters[rater] for rater in pair)
+
+
+def by_source(labelled: Labelled, ratings: Ratings) -> list[tuple[str, Ratings]]:
+    """Split ratings by source."""
+    items = labelled.items
+    return [(name, ratings.of_items(items.of_source == at)) for at, name in enumerate(items.sources)]
+
+
+def kappa_rows(
+    evidence: Evidence, labelled: Labelled, pairs: Sequence[tuple[int, int]]
+) -> list[dict[str, Any]]:
+    """Give the weighted κ of every pair, pooled and within sources."""
+    ratings = labelled.named
+    kinds = (LINEAR, QUADRATIC) if labelled.ordered else (UNWEIGHTED,)
+    rows = []
+    for pair in pairs:
+        items, one, two = common(ratings, *pair)
+        x, y = ratings.values[one], ratings.values[two]
+        own = labelled.items.of_source[items]
+        for kind in kinds:
+            parts: dict[str, Any] = {
+                "dimension": labelled.dimension,
+                "kind": kind,
+                "rater": told(labelled, pair),
+            }
+            whole = weighted_kappa(x, y, kind, items, ratings.clusters)
+            rows.append(people_row(evidence, "weighted_kappa", whole.estimate(), **parts))
+            held = (own == at for at in np.unique(own))
+            split = [weighted_kappa(x[at], y[at], kind, items[at], ratings.clusters) for at in held]
+            combined = within_sources(split)
+            if combined is not None:
+                rows.append(
+                    people_row(evidence, "weighted_kappa", combined.estimate(), source=WITHIN, **parts)
+                )
+    return rows
+
+
+def others_figures(labelled: Labelled, ratings: Ratings, kind: str) -> Others:
+    """Correlate each rater with the mean of the others: per source, within sources (`WITHIN`), pooled (`*`)."""
+    others = others_mean(ratings)
+    split = by_source(labelled, ratings)
+    found: Others = {}
+    for rater in np.unique(ratings.raters).tolist():
+        own = {
+            name: rater_to_others(part, rater, others[_in_source(labelled, ratings, at)], kind)
+            for at, (name, part) in enumerate(split)
+        }
+        combined = within_sources(list(own.values()))
+        found[rater] = own | {POOLED: rater_to_others(ratings, rater, others, kind)}
+        if combined is not None:
+            found[rater][WITHIN] = combined
+    return found
+
+
+def _in_source(labelled: Labelled, ratings: Ratings, number: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    return np.asarray(labelled.items.of_source[ratings.items] == number)
+
+
+def _place(name: str) -> dict[str, Any]:
+    return {"source": name} if name != POOLED else {}
+
+
+def others_rows(
+    evidence: Evidence, labelled: Labelled, figures: Mapping[str, Others]
+) -> list[dict[str, Any]]:
+    """Give each rater against the mean of the others."""
+    rows = []
+    for kind, of_rater in figures.items():
+        for rater, places in of_rater.items():
+            parts: dict[str, Any] = {
+                "dimension": labelled.dimension,
+                "kind": kind,
+                "rater": labelled.raters[rater],
+            }
+            for name, figure in places.items():
+                estimate = figure.estimate()
+                rows.append(people_row(evidence, "rater_to_others", estimate, **parts, **_place(name)))
+    return rows
+
+
+def ceiling_rows(
+    evidence: Evidence,
+    labelled: Labelled,
+    figures: Mapping[str, Others],
+    copies: Sequence[tuple[int, int]],
+) -> list[dict[str, Any]]:
+    """Give the ceilings with all raters, and with one of each pair of near-copies if there are any."""
+    ratings = labelled.named
+    rows = _ceilings(evidence, labelled, ratings, figures, "")
+    if copies:
+        dropped = sorted({second for _, second in copies})
+        alone = ratings.where(~np.isin(ratings.raters, dropped))
+        fewer = {kind: others_figures(labelled, alone, kind) for kind in figures}
+        rows += _ceilings(evidence, labelled, alone, fewer, "_without_copies")
+    return rows
+
+
+def _ceilings(
+    evidence: Evidence, labelled: Labelled, ratings: Ratings, figures: Mapping[str, Others], suffix: str
+) -> list[dict[str, Any]]:
+    rows = []
+    for kind, found in figures.items():
+        parts: dict[str, Any] = {"dimension": labelled.dimension, "kind": kind}
+        for name in (POOLED, WITHIN, *labelled.items.sources):
+            ceiling = averaged([places[name] for places in found.values() if name in places])
+            if ceiling is not None:
+                estimate = ceiling.estimate()
+                rows.append(people_row(evidence, f"ceiling{suffix}", estimate, **parts, **_place(name)))
+        single = mean_pair(evidence, labelled, ratings, kind)
+        if single is None:
+            continue
+        rows.append(
+            people_row(evidence, f"rater_to_rater{suffix}", single.estimate(), source=WITHIN, **parts)
+        )
+        if single.value > 0:
+            root = math.sqrt(single.value)
+            figure = single.scaled(1 / (2 * root), root)
+            rows.append(
+                people_row(evidence, f"ceiling_one_rater{suffix}", figure.estimate(), source=WITHIN, **parts)
+            )
+    return rows
+
+
+def mean_pair(evidence: Evidence, labelled: Labelled, ratings: Ratings, kind: str) -> Figure | None:
+    """Average the correlations within sources over pairs of raters, plainly."""
+    found = []
+    for pair in common_pairs(ratings, int(evidence.limits["agreement.min_common"])):
+        items, one, two = common(ratings, *pair)
+        own = labelled.items.of_source[items]
+        held = (own == at for at in np.unique(own))
+        split = [
+            correlation(ratings.values[one[at]], ratings.values[two[at]], kind, items[at], ratings.clusters)
+            for at in held
+        ]
+        combined = within_sources(split)
+        if combined is not None:
+            found.append(combined)
+    return averaged(found)
+
+
+def likenesses(labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[Likeness]:
+    """Compare every pair with the others; those about as close to one of a pair do not count as others."""
+    ratings = labelled.named
+    columns = opinions(ratings, labelled.level)
+    found = [Likeness(pair, *pair_likeness(ratings, columns, *pair)) for pair in pairs]
+    near = {part.pair: part.correlation.value for part in found if part.correlation.defined}
+    for index, part in enumerate(found):
+        if not (part.lead.defined and part.lead.value > NEARLY_AS_ALIKE):
+            continue
+        also = {
+            other
+            for pair, value in near.items()
+            if len(set(pair) & set(part.pair)) == 1 and value > near[part.pair] - NEARLY_AS_ALIKE
+            for other in set(pair) - set(part.pair)
+        }
+        if also:
+            kept = ~np.isin(ratings.raters, sorted(also))
+            alone = ratings.where(kept)
+            made = Likeness(part.pair, *pair_likeness(alone, columns[kept], *part.pair))
+            found[index] = made if made.lead.defined else part
+    return found
+
+
+def likeness_rows(evidence: Evidence, labelled: Labelled, found: Sequence[Likeness]) -> list[dict[str, Any]]:
+    """Give what was found of every pair."""
+    rows = []
+    for part in found:
+        parts: dict[str, Any] = {
+            "dimension": labelled.dimension,
+            "rater": told(labelled, part.pair),
+            "source": WITHIN,
+        }
+        for measure, figure in (("pair_lead", part.lead), ("pair_unexplained", part.unexplained)):
+            rows.append(people_row(evidence, measure, figure.estimate(), **parts))
+    return rows
+
+
+def lowest(figure: Figure, level: float) -> float:
+    """Give the lower end of a figure's interval, −∞ where there is none."""
+    return figure.estimate().interval(level)[0]
+
+
+def highest(figure: Figure, level: float) -> float:
+    """Give the upper end of a figure's interval, ∞ where there is none."""
+    return figure.estimate().interval(level)[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Pairs by what is known of them.
+
+    Attributes:
+        named: Near-copies.
+        suspected: Far above the others, but too few others to tell, or proved for this pair alone only.
+        cleared: Certainly not near-copies.
+        open: The others.
+    """
+
+    named: tuple[Likeness, ...]
+    suspected: tuple[Likeness, ...]
+    cleared: tuple[Likeness, ...]
+    open: tuple[Likeness, ...]
+
+
+def sort_copies(found: Sequence[Likeness], limit: float) -> Copies:
+    """Sort pairs by their intervals: all of lead, unexplained and shared must lie beyond their limits.
+
+    Convicted at the level corrected for the number of pairs, one-sided; cleared at 90 % two-sided.
+    """
+    level = 2 * corrected_level(len(found)) - 1
+    groups: dict[str, list[Likeness]] = {"named": [], "suspected": [], "cleared": [], "open": []}
+    for part in found:
+        claims = ((part.lead, limit), (part.unexplained, limit), (part.shared, 0.0))
+        leads = lowest(part.lead, level) > limit
+        agreed = lowest(part.others, PASS_LEVEL) > 0
+        if leads and agreed and all(lowest(claim, level) > least for claim, least in claims):
+            groups["named"].append(part)
+        elif any(highest(claim, PASS_LEVEL) < least for claim, least in claims if claim.defined):
+            groups["cleared"].append(part)
+        else:
+            alike = all(lowest(claim, PASS_LEVEL) > least for claim, least in claims)
+            likely = alike or not part.shared.defined
+            groups["suspected" if leads and likely else "open"].append(part)
+    return Copies(*(tuple(group) for group in groups.values()))
