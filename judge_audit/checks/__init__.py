@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from judge_audit.checks.evidence import Evidence, Findings
 
-NOT_CHECKS = frozenset({"covariate_rows", "covariate_sources", "evidence", "filling", "ladder_question"})
+NOT_CHECKS = frozenset(
+    {"beside_rows", "covariate_rows", "covariate_sources", "evidence", "filling", "joined", "ladder_question"}
+)
 
 
 def builtin_checks() -> dict[str, Callable[[Evidence], Findings]]:
