@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.measures.beside import Sample, people_mean
@@ -15,7 +16,6 @@ from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, State
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -194,33 +194,29 @@ def answers(evidence: Evidence, dimension: str) -> Answers:
 
 
 def _answers(evidence: Evidence, dimension: str) -> Answers:
-    table = evidence.responses
-    mine = pc.and_(
-        pc.equal(table["axis"], ORIGINAL), pc.or_(pc.equal(table["dimension"], dimension), _unanswered(table))
-    )
-    table = table.filter(mine)
-    items, rows = np.unique(np.asarray(table["item_id"].to_pylist(), str), return_inverse=True)
+    """Every item the judge was asked about owes a first answer in every dimension, row or no row."""
+    whole = evidence.responses.filter(pc.equal(evidence.responses["axis"], ORIGINAL))
+    names = np.asarray(whole["item_id"].to_pylist(), str)
+    items, first, places = np.unique(names, return_index=True, return_inverse=True)
+    mine = pc.is_in(whole["dimension"], value_set=pa.array([dimension, POOLED]))
+    rows, table = places[np.asarray(mine, bool)], whole.filter(mine)
     repeats = np.asarray(table["repeat"], int)
     given = np.asarray(table["value"].cast("double").fill_null(np.nan), float)
     fine = np.asarray(pc.equal(table["state"], State.OK.value), bool)
     values = np.full((len(items), 1 + int(repeats.max(initial=0))), np.nan)
     asked = np.zeros(values.shape, bool)
+    asked[:, 0] = True
     asked[rows, repeats] = True
     values[rows[fine], repeats[fine]] = evidence.sign * given[fine]
-    first = np.unique(rows, return_index=True)[1]
-    sources, clusters = (np.asarray(table[key].to_pylist(), str)[first] for key in ("source", "cluster"))
+    sources, clusters = (np.asarray(whole[key].to_pylist(), str)[first] for key in ("source", "cluster"))
     return Answers(
         tuple(items.tolist()),
         sources,
         np.unique(clusters, return_inverse=True)[1].astype(np.intp),
         rounded(values),
         asked,
-        _prompts(evidence, table, items, first),
+        _prompts(evidence, whole, items, first),
     )
-
-
-def _unanswered(table: pa.Table) -> pa.ChunkedArray:
-    return pc.equal(table["dimension"], POOLED)
 
 
 def _prompts(evidence: Evidence, table: pa.Table, items: NDArray[np.str_], first: Ints) -> NDArray[np.str_]:
@@ -284,3 +280,11 @@ def always_the_same(given: Answers) -> bool:
     twice = np.isfinite(later) & np.isfinite(given.values[:, :1])
     same = np.abs(later - given.values[:, :1]) < 10.0**-DECIMALS
     return bool(twice.sum() >= 30 and same[twice].all())
+
+
+def rater_values(given: Answers, people: Ratings) -> Floats:
+    """Give each rater's label of each item the judge was asked about: (n, R), NaN where there is none."""
+    place = {item: at for at, item in enumerate(people.items)}
+    rows = np.array([place.get(item, -1) for item in given.items], int)
+    padded = np.vstack([people.values, np.full((1, len(people.raters)), np.nan)])
+    return np.asarray(padded[rows], float)
