@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence, Findings
 
 NOT_CHECKS = frozenset(
-    {"beside_rows", "covariate_rows", "covariate_sources", "evidence", "filling", "joined", "ladder_question"}
+    {
+        "anchors",
+        "beside_rows",
+        "covariate_rows",
+        "covariate_sources",
+        "evidence",
+        "filling",
+        "joined",
+        "ladder_question",
+        "pile",
+    }
 )
 
 

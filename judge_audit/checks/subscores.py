@@ -100,7 +100,7 @@ def _by_source(table: _Table, seed: int) -> tuple[dict[str, dict[Pair, tuple[Res
     beside = told.any()
     for source in sorted(set(table.sources.tolist())):
         rows = (table.sources == source) & (told if beside else True)
-        if rows.sum() < 3:
+        if len(np.unique(table.clusters[rows])) < 3:
             continue
         tables = [table.values[rows], *([table.people[rows]] if beside else [])]
         own = draw_seed(seed, source)

@@ -169,8 +169,12 @@ def resample(
 
 
 def combined(parts: Sequence[Resampled]) -> Resampled:
-    """Average a figure over sources plainly, by their numbers of items; undefined ones are left out."""
+    """Average a figure over sources plainly, by their numbers of items.
+
+    Left out are sources where it is undefined, and those of one cluster, which cannot be resampled.
+    """
     known = [part for part in parts if math.isfinite(part.value)]
+    known = [part for part in known if len(part.replicates)] or known
     if not known:
         return UNDEFINED
     n = sum(part.n for part in known)

@@ -190,16 +190,24 @@ def severity(verdict: Row) -> tuple[int, int, float]:
     ranks = (
         "silent",
         "constant",
+        "reversed",
         "rewarded",
         "climbs",
         "dead",
+        "worse_than_people",
+        "steadily_wrong",
         "echoes",
         "falls",
         "erratic",
         "jitters",
         "unstable",
+        "blind_within_prompt",
+        "copies",
+        "silent_on_some",
+        "out_of_scale",
         "stacked",
         "unreachable",
+        "no_absolute_scale",
     )
     rank = ranks.index(verdict["finding"]) if verdict["finding"] in ranks else len(ranks)
     return bool(verdict["provisional"]), rank, -abs(verdict["value"] or 0.0)

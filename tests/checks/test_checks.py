@@ -28,7 +28,7 @@ def _score(control):
 
 def _control_evidence(name, **rest):
     control = CONTROLS[name]
-    return make(_score(control), control.card, is_control=True, **rest)
+    return make(_score(control), control.card, is_control=True, labeller=control, **rest)
 
 
 @pytest.mark.parametrize("name", sorted(CONTROLS))
