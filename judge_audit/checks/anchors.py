@@ -137,7 +137,7 @@ class Leaving:
     Attributes:
         hits: Images that lie beyond it.
         n: Images on that side.
-        exempt: Whether the pile lies at that end of the scale, so that there is nowhere to go.
+        exempt: Whether they need not leave it: the pile lies at that end of the scale, or most images are theirs.
     """
 
     hits: int
@@ -162,9 +162,10 @@ def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[
     at_high = ends[1] is not None and high > ends[1]
     if evidence.sign < 0:
         below, above, at_low, at_high = above, below, at_high, at_low
+    sides = (("bad", held.bad, below, at_low), ("good", held.good, above, at_high))
     return {
-        "bad": Leaving(int((held.bad & below).sum()), int(held.bad.sum()), at_low),
-        "good": Leaving(int((held.good & above).sum()), int(held.good.sum()), at_high),
+        name: Leaving(int((side & beyond).sum()), int(side.sum()), at_end or bool(side.mean() > 1 / 2))
+        for name, side, beyond, at_end in sides
     }
 
 

@@ -74,7 +74,9 @@ def _missing(evidence: Evidence, dimension: str, reason: str) -> Findings:
     limits = {BESIDE: -evidence.limits["beside.margin"], VALIDITY: evidence.limits["beside.validity"]}
     return Findings(
         verdicts=tuple(
-            missing_row(evidence, NAME, measure, dimension, reason, limit_low=limit)
+            missing_row(
+                evidence, NAME, measure, dimension, reason, limit_low=limit, finding="ceiling_unknown"
+            )
             for measure, limit in limits.items()
         )
     )

@@ -45,7 +45,11 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     twice = np.isfinite(given.values).sum(axis=1) > 1
     if not twice.any():
         reason = say("retest.never")
-        return Findings(verdicts=(missing_row(evidence, NAME, "retest_spearman", dimension, reason),))
+        return Findings(
+            verdicts=(
+                missing_row(evidence, NAME, "retest_spearman", dimension, reason, finding="never_repeated"),
+            )
+        )
     held: dict[str, dict[str, Resampled]] = {}
     for source in sorted(set(given.sources[twice].tolist())):
         mine = given.sources == source

@@ -135,7 +135,7 @@ def correlation(first: Floats, second: Floats, method: str = "spearman") -> floa
         return float(stats.kendalltau(x, y).statistic)
     one = np.ones((len(x), 1))
     if method == "pearson":
-        return float(product_moment(one, x, y)[0])
+        return float(product_moment(one, first[known], second[known])[0])
     return float(spearman(one, column(x), column(y))[0])
 
 
