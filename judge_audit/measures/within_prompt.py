@@ -91,12 +91,15 @@ def variance_share(values: Floats, again: Floats, held: Groups, draws: int, seed
         within = (squares - sums**2 / sizes) @ weights / np.maximum(n - g, 1e-12)
         between = (sums**2 / sizes) @ weights - (sums @ weights) ** 2 / n
         spread = (n - (sizes**2) @ weights / n) / np.maximum(g - 1, 1e-12)
-        added = np.maximum(0.0, (between / np.maximum(g - 1, 1e-12) - within) / spread)
+        several = spread > 1e-9  # a resample may hold one prompt only, over and over
+        added = (between / np.maximum(g - 1, 1e-12) - within) / np.where(several, spread, 1.0)
+        added = np.maximum(0.0, added)
         known = pairs @ weights
         error = np.where(known > 0, noise @ weights / np.maximum(known, 1e-12), 0.0)
         inside = np.maximum(0.0, within - error)
         whole = inside + added
-        return {"share": np.where(whole > 1e-12, inside / np.maximum(whole, 1e-12), np.nan)}
+        told = several & (whole > 1e-12)
+        return {"share": np.where(told, inside / np.maximum(whole, 1e-12), np.nan)}
 
     return resample(figures, held.clusters, np.arange(count), draws, seed)["share"]
 
