@@ -193,11 +193,13 @@ def responses(current: Session, plan_id: str, judge_id: str) -> pa.Table:
         judge_id: Whose answers.
 
     Returns:
-        Columns item_id, source, topic, cluster, axis, rung, strength, repeat, dimension, value, state.
+        Columns item_id, source, topic, prompt_id, cluster, axis, rung, strength, repeat, dimension, value, state.
         Inert rungs and calls without an answer stand with dimension `*` and no value.
     """
     probes = current.plan_table("probes", plan_id)
-    items = current.plan_table("items", plan_id).select(["item_id", "source", "topic", "cluster"])
+    items = current.plan_table("items", plan_id).select(
+        ["item_id", "source", "topic", "prompt_id", "cluster"]
+    )
     calls = current.lake.read("calls", judge_id=judge_id).select(["probe_id", "repeat", "state"])
     scores = current.lake.read("scores", judge_id=judge_id).select(
         ["probe_id", "repeat", "dimension", "value", "state"]

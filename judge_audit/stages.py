@@ -390,7 +390,7 @@ def check(current: Session, prepared: Prepared) -> None:
     ]
     items = current.plan_table("items", prepared.plan_id).to_pylist()
     covariates = covariate_table(items, (row for rows in instruments for row in rows if _is_first(row)))
-    findings, verdicts = _examine(current, prepared, current.judge.card, covariates, is_control=False)
+    findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
     zoned = {
         row["axis"]
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
@@ -398,7 +398,7 @@ def check(current: Session, prepared: Prepared) -> None:
     }
     controls: list[PlantedJudge | SeeingJudge] = [*current.controls(prepared.zones_id), *current.seeing]
     for control in controls:
-        found, told = _examine(current, prepared, control.card, covariates, is_control=True)
+        found, told = _examine(current, prepared, control.card, covariates, control=control)
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told, zoned)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
@@ -421,25 +421,39 @@ def check(current: Session, prepared: Prepared) -> None:
 
 
 def _examine(
-    current: Session, prepared: Prepared, card: Card, covariates: pa.Table, *, is_control: bool
+    current: Session,
+    prepared: Prepared,
+    card: Card,
+    covariates: pa.Table,
+    *,
+    control: PlantedJudge | None = None,
 ) -> tuple[Findings, list[dict[str, Any]]]:
-    """Run every check on one judge."""
+    """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
+    given = responses(current, prepared.plan_id, card.judge_id)
+    labels = None if control is None else pa.Table.from_pylist(control.labels(_untouched(given)))
     evidence = Evidence(
         audit_id=prepared.audit_id,
         judge_id=card.judge_id,
-        is_control=is_control,
+        is_control=control is not None,
         card=card,
         seed=current.configuration.seed,
-        responses=responses(current, prepared.plan_id, card.judge_id),
+        responses=given,
         zones=current.zones(prepared.plan_id, prepared.zones_id),
         axes=current.axes,
         limits=read_limits(current.configuration.limits),
         covariates=covariates,
+        labels=labels,
     )
     findings = Findings()
     for part in find_checks(current.configuration.project).values():
         findings += part.thing(evidence)
     return findings, list(findings.verdicts)
+
+
+def _untouched(given: pa.Table) -> list[dict[str, Any]]:
+    """Give the items that were scored untouched, once each."""
+    rows = given.filter(pc.equal(given["axis"], ORIGINAL)).to_pylist()
+    return list({row["item_id"]: row for row in rows}.values())
 
 
 def report(current: Session, prepared: Prepared) -> Outcome:

@@ -147,8 +147,8 @@ def _position(
 
 def capability_of(verdicts: Sequence[Mapping[str, Any]]) -> Capability:
     """Read what the judge's scale can carry from its verdicts; unknown demotes to ranker."""
-    scale = {row["measure"]: row for row in verdicts if row["check"] == "scale"}
-    if scale.get("capability", {}).get("finding") in ORDERS_NOTHING:
+    scale = [row for row in verdicts if row["check"] == "scale"]
+    if any(row["measure"] == "capability" and row["finding"] in ORDERS_NOTHING for row in scale):
         return Capability.NONE
-    absolute = scale.get("absolute")
-    return Capability.ABSOLUTE if absolute and absolute["verdict"] == Verdict.PASS else Capability.RANKER
+    absolute = [row["verdict"] == Verdict.PASS for row in scale if row["measure"] == "absolute"]
+    return Capability.ABSOLUTE if absolute and all(absolute) else Capability.RANKER

@@ -15,7 +15,22 @@ if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence, Findings
 
 NOT_CHECKS = frozenset(
-    {"agreement_figures", "covariate_rows", "covariate_sources", "evidence", "filling", "ladder_question", "people_faults", "people_labels", "people_raters", "sight_answers"}
+    {
+        "agreement_figures",
+        "anchors",
+        "beside_rows",
+        "covariate_rows",
+        "covariate_sources",
+        "evidence",
+        "filling",
+        "joined",
+        "ladder_question",
+        "people_faults",
+        "people_labels",
+        "people_raters",
+        "pile",
+        "sight_answers",
+    }
 )
 
 

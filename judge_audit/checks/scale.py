@@ -6,17 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.checks.anchors import (
+    anchor_rows,
+    anchors,
+    leaving,
+    leaving_verdicts,
+    people_correlation,
+)
+from judge_audit.checks.beside_rows import measure_row
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladder_question import percent
-from judge_audit.measures.estimates import wilson
+from judge_audit.checks.joined import PEOPLE
+from judge_audit.checks.pile import lost_items, pile_rows, pile_verdict, verdict_of
+from judge_audit.measures.estimates import corrected_level, wilson
+from judge_audit.measures.resampling import UNDEFINED
 from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, distinct, levels, pile
 from judge_audit.messages import say
 from judge_audit.vocabulary import ORIGINAL, POOLED, State, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from judge_audit.checks.anchors import Anchors, Leaving
     from judge_audit.checks.evidence import Evidence
+    from judge_audit.measures.resampling import Resampled
 
 NAME = "scale"
 MIN_DISTINCT = 3
@@ -42,139 +56,121 @@ def _scores(evidence: Evidence, dimension: str) -> dict[str, NDArray[np.float64]
     return found
 
 
-def _lost(evidence: Evidence, dimension: str) -> int:
-    """Count the untouched items whose first score is missing."""
-    first = [
-        row for row in evidence.originals if row["repeat"] == 0 and row["dimension"] in (dimension, POOLED)
-    ]
-    return len(
-        {row["item_id"] for row in first} - {row["item_id"] for row in first if row["state"] == State.OK}
-    )
-
-
 def _dimension(evidence: Evidence, dimension: str) -> Findings:
     scores = _scores(evidence, dimension)
     pooled = scores[POOLED]
+    held = anchors(evidence, dimension)
+    told = UNDEFINED if held is None else people_correlation(evidence, dimension, held)
     measures: list[dict[str, Any]] = []
-    verdicts = [_capability(evidence, dimension, pooled)]
+    if held is not None and np.isfinite(told.value):
+        measures.append(measure_row(evidence, NAME, "people_correlation", dimension, told, baseline=PEOPLE))
+    verdicts = [_capability(evidence, dimension, pooled, told)]
     low, high = evidence.card.scale_low, evidence.card.scale_high
+    left: dict[str, Leaving] | None = None
     if low is None or high is None:
         reason = say("scale.undeclared")
-        verdicts.append(_verdict(evidence, "pile", dimension, Verdict.MISSING, "undeclared", reason))
+        verdicts.append(verdict_of(evidence, "pile", dimension, Verdict.MISSING, "undeclared", reason))
         span = (float(pooled.min()), float(pooled.max())) if len(pooled) else (0.0, 0.0)
         if span[1] > span[0]:
-            measures += _piles(evidence, dimension, scores, (span[1] - span[0]) / 10)
+            measures += pile_rows(evidence, dimension, scores, (span[1] - span[0]) / 10)
     elif (count := levels(low, high, evidence.card.scale_step)) is not None and count < COARSE_LEVELS:
         reason = say("scale.coarse_scale")
-        verdicts.append(_verdict(evidence, "pile", dimension, Verdict.MISSING, "coarse_scale", reason))
+        verdicts.append(verdict_of(evidence, "pile", dimension, Verdict.MISSING, "coarse_scale", reason))
     else:
         width = bin_width(low, high, evidence.card.scale_step)
-        measures += _piles(evidence, dimension, scores, width)
-        verdicts.append(_pile_verdict(evidence, dimension, pooled, width))
-        reached, said = _reach(evidence, dimension, width, low, high)
+        measures += pile_rows(evidence, dimension, scores, width)
+        if held is not None and len(pooled):
+            found = pile(pooled, width)
+            left = leaving(evidence, held, found.low, found.high)
+        verdicts.append(pile_verdict(evidence, dimension, pooled, width, held, left))
+        verdicts += leaving_verdicts(evidence, dimension, left)
+        verdicts.append(_beyond_ends(evidence, dimension, pooled))
+        reached, said = _reach(evidence, dimension, width, low, high, held)
         measures += reached
         verdicts += said
-    reason = say("scale.absolute_missing") if low is not None else say("scale.undeclared")
-    verdicts.append(_verdict(evidence, "absolute", dimension, Verdict.MISSING, "", reason))
+    if held is not None:
+        measures += anchor_rows(evidence, dimension, held, left)
+    verdicts.append(_absolute(evidence, dimension, verdicts, held))
     return Findings(measures=tuple(measures), verdicts=tuple(verdicts))
 
 
-def _verdict(
-    evidence: Evidence,
-    measure: str,
-    dimension: str,
-    verdict: Verdict,
-    finding: str,
-    reason: str,
-    **parts: Any,  # noqa: ANN401
+def _absolute(
+    evidence: Evidence, dimension: str, verdicts: Sequence[dict[str, Any]], held: Anchors | None
 ) -> dict[str, Any]:
-    return {
-        **evidence.key(NAME, measure, dimension=dimension),
-        "verdict": verdict.value,
-        "finding": finding,
-        "reason": reason,
-        "provisional": False,
-        **parts,
-    }
+    """Grant an absolute scale only where everything above passed."""
+    if evidence.card.scale_low is None:
+        return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", say("scale.undeclared"))
+    if held is None or any(row["verdict"] == Verdict.MISSING for row in verdicts):
+        return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", say("scale.absolute_missing"))
+    failed = [row for row in verdicts if row["verdict"] == Verdict.FAIL]
+    if failed:
+        reason = say("scale.absolute_fail", list=" ".join(row["reason"] for row in failed))
+        return verdict_of(evidence, "absolute", dimension, Verdict.FAIL, "no_absolute_scale", reason)
+    open_ = [row["reason"] for row in verdicts if row["verdict"] != Verdict.PASS]
+    if open_:
+        reason = say("scale.absolute_open", list=" ".join(open_))
+        return verdict_of(evidence, "absolute", dimension, Verdict.INCONCLUSIVE, "", reason)
+    return verdict_of(evidence, "absolute", dimension, Verdict.PASS, "", say("scale.absolute"))
 
 
-def _capability(evidence: Evidence, dimension: str, pooled: NDArray[np.float64]) -> dict[str, Any]:
-    """Ask whether the scores differ at all: without that a judge cannot even put images in order."""
+def _beyond_ends(evidence: Evidence, dimension: str, pooled: NDArray[np.float64]) -> dict[str, Any]:
+    """Count untouched answers beyond the declared ends, those set aside for it included."""
+    low, high = evidence.card.scale_low, evidence.card.scale_high
+    assert low is not None
+    assert high is not None
+    aside = sum(
+        row["repeat"] == 0 and row["dimension"] == dimension and row["state"] == State.OUT_OF_SCALE
+        for row in evidence.originals
+    )
+    hits = aside + int(((pooled < low - 1e-9) | (pooled > high + 1e-9)).sum())
+    n, limit = aside + len(pooled), evidence.limits["ladder.missing_share"]
+    least, most = wilson(hits, n)
+    parts = {"value": hits / n if n else None, "ci_low": least, "ci_high": most, "n": n, "limit_high": limit}
+    reason = say("scale.beyond" if hits else "scale.within", n=hits, of=n, low=f"{low:g}", high=f"{high:g}")
+    if least > limit:
+        return verdict_of(evidence, "beyond_ends", dimension, Verdict.FAIL, "out_of_scale", reason, **parts)
+    verdict = Verdict.PASS if n and not hits else Verdict.INCONCLUSIVE
+    return verdict_of(evidence, "beyond_ends", dimension, verdict, "", reason, **parts)
+
+
+def _capability(
+    evidence: Evidence, dimension: str, pooled: NDArray[np.float64], told: Resampled
+) -> dict[str, Any]:
+    """Ask whether the scores differ, and rise where people's labels do: else a judge cannot order images."""
     count, top = distinct(pooled) if len(pooled) else (0, 1.0)
     parts = {"value": float(count), "n": len(pooled), "limit_low": float(MIN_DISTINCT)}
-    share = _lost(evidence, dimension) / max(1, len(pooled) + _lost(evidence, dimension))
+    share = lost_items(evidence, dimension) / max(1, len(pooled) + lost_items(evidence, dimension))
     enough = len(pooled) >= evidence.limits["scale.min_scores"]
     if not len(pooled):
         reason = say("scale.silent")
-        return _verdict(evidence, "capability", dimension, Verdict.FAIL, "silent", reason, **parts)
+        return verdict_of(evidence, "capability", dimension, Verdict.FAIL, "silent", reason, **parts)
     if count == 1 and enough and share <= evidence.limits["ladder.missing_share"]:
-        return _verdict(
+        return verdict_of(
             evidence, "capability", dimension, Verdict.FAIL, "constant", say("scale.constant"), **parts
         )
+    limit = -evidence.limits["scale.reversed"]
+    if told.interval(corrected_level(len(evidence.card.dimensions)))[1] < limit:
+        reason = say("scale.reversed", value=f"{told.value:.2f}".replace("-", "−"))
+        return verdict_of(evidence, "capability", dimension, Verdict.FAIL, "reversed", reason, **parts)
     if count >= MIN_DISTINCT and top <= evidence.limits["ladder.one_value_share"]:
-        return _verdict(evidence, "capability", dimension, Verdict.PASS, "", say("scale.capability"), **parts)
-    reason = say("scale.capability_open")
-    return _verdict(evidence, "capability", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
-
-
-def _piles(
-    evidence: Evidence, dimension: str, scores: dict[str, NDArray[np.float64]], width: float
-) -> list[dict[str, Any]]:
-    """Give the pile per source and pooled, and where it lies."""
-    rows: list[dict[str, Any]] = []
-    for source, values in scores.items():
-        if not len(values):
-            continue
-        found = pile(values, width)
-        low, high = wilson(found.hits, found.n)
-        key = evidence.key(NAME, "pile", dimension=dimension, source=source)
-        rows.append({**key, "value": found.share, "ci_low": low, "ci_high": high, "n": found.n})
-        for measure, value in (("pile_low", found.low), ("pile_high", found.high)):
-            key = evidence.key(NAME, measure, dimension=dimension, source=source)
-            rows.append({**key, "value": value, "n": found.n})
-    return rows
-
-
-def _pile_verdict(
-    evidence: Evidence, dimension: str, pooled: NDArray[np.float64], width: float
-) -> dict[str, Any]:
-    """Judge the pooled pile; without labelled images a stacked pile stays open (narrow traffic?)."""
-    smallest, limit = int(evidence.limits["scale.min_scores"]), evidence.limits["scale.pile"]
-    parts: dict[str, Any] = {"limit_high": limit, "n": len(pooled)}
-    if len(pooled) < smallest:
-        reason = say("scale.few", n=len(pooled), smallest=smallest)
-        parts["n_needed"] = smallest
-        return _verdict(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
-    found = pile(pooled, width)
-    low, high = wilson(found.hits, found.n)
-    parts |= {"value": found.share, "ci_low": low, "ci_high": high}
-    share = percent(found.share)
-    lost = _lost(evidence, dimension)
-    gone = lost / (found.n + lost)
-    if gone > evidence.limits["ladder.missing_share"]:
-        least, most = (wilson(hits, found.n + lost) for hits in (found.hits, found.hits + lost))
-        if not (most[1] < limit or least[0] >= limit):
-            reason = say("notes.refusals", share=percent(gone))
-            return _verdict(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
-    if low >= limit:
-        if evidence.is_control:
-            # A control's hidden qualities are known to spread over the scale: they are its labels.
-            reason = say("scale.stacked", share=share, low=f"{found.low:g}", high=f"{found.high:g}")
-            return _verdict(evidence, "pile", dimension, Verdict.FAIL, "stacked", reason, **parts)
-        reason = say("scale.narrow_traffic", share=share)
-        return _verdict(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "narrow_traffic", reason, **parts)
-    if high < limit:
-        return _verdict(
-            evidence, "pile", dimension, Verdict.PASS, "", say("scale.spread", share=share), **parts
+        return verdict_of(
+            evidence, "capability", dimension, Verdict.PASS, "", say("scale.capability"), **parts
         )
-    reason = say("scale.pile_open", share=share, low_share=percent(low), high_share=percent(high))
-    return _verdict(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
+    reason = say("scale.capability_open")
+    return verdict_of(evidence, "capability", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
 
 
 def _reach(
-    evidence: Evidence, dimension: str, width: float, low: float, high: float
+    evidence: Evidence, dimension: str, width: float, low: float, high: float, held: Anchors | None
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Count scores in the first and last bin, damaged rungs included."""
+    """Count scores in the first and last bin, damaged rungs included.
+
+    An end is unreachable only if enough images that people place there were shown and no score reached it.
+    """
+    worst, best = (0, 0) if held is None else (int(held.worst.sum()), int(held.best.sum()))
+    shown = {"lower end": worst, "upper end": best}
+    if evidence.sign < 0:
+        shown = {"lower end": best, "upper end": worst}
     values = np.array(
         [row["value"] for row in evidence.rows if row["dimension"] == dimension and row["state"] == State.OK]
     )
@@ -190,9 +186,11 @@ def _reach(
         share = hits / len(values) if len(values) else None
         row = {**key, "value": share, "ci_low": low_share, "ci_high": high_share, "n": len(values)}
         measures.append(row)
-        answer = Verdict.PASS if hits else Verdict.INCONCLUSIVE
+        answer, finding = Verdict.PASS if hits else Verdict.INCONCLUSIVE, ""
         reason = say("scale.reached", end=end, hits=hits) if hits else say("scale.not_reached", end=end)
-        verdicts.append(
-            {**row, "verdict": answer.value, "finding": "", "reason": reason, "provisional": False}
-        )
+        if not hits and shown[end] >= evidence.limits["scale.min_end_anchors"]:
+            answer, finding = Verdict.FAIL, "unreachable"
+            reason = say("scale.unreachable", end=end, n=shown[end])
+        told = {"verdict": answer.value, "finding": finding, "reason": reason, "provisional": False}
+        verdicts.append({**row, **told})
     return measures, verdicts

@@ -134,3 +134,20 @@ def items_needed(
     sound = (low is None or estimate.value > low) and (high is None or estimate.value < high)
     z = 1.645 + 1.28 if sound else float(special.ndtri((1 + corrected_level(claims)) / 2)) + 0.84
     return math.ceil((z * deviation / distance) ** 2)
+
+
+def newcombe(
+    first: tuple[int, int], second: tuple[int, int], level: float = PASS_LEVEL
+) -> tuple[float, float]:
+    """Give the interval of a difference of two shares from Wilson's limits (Newcombe 1998, method 10).
+
+    Args:
+        first: Hits and number of the share that is taken from.
+        second: Hits and number of the share taken off.
+        level: Level in (0, 1).
+    """
+    (low_1, high_1), (low_2, high_2) = (wilson(*part, level) for part in (first, second))
+    p_1, p_2 = (hits / n if n else math.nan for hits, n in (first, second))
+    down = math.hypot(p_1 - low_1, high_2 - p_2)
+    up = math.hypot(high_1 - p_1, p_2 - low_2)
+    return p_1 - p_2 - down, p_1 - p_2 + up

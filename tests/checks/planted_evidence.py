@@ -39,10 +39,12 @@ def make(
     n=100,
     laddered=16,
     axes=NAMES,
+    labeller=None,
     **rest,
 ):
     """Score a corpus; `score(recipe)` gives a number, or None for a refusal.
 
+    `labeller` is a control whose invented people label the items.
     `basis` says what the zone of a source's n-th item rests on.
     """
     rng = np.random.default_rng(seed)
@@ -72,6 +74,11 @@ def make(
     table = pa.table({name: [zone[at] for zone in zones] for at, name in enumerate(columns)})
     given = {name: _axis(name) for name in axes}
     responses = pa.Table.from_pylist(rows)
+    if labeller is not None:
+        untouched = [row for row in rows if row["axis"] == "original" and row["repeat"] == 0]
+        named = [row | {"item_id": f"{seed}-{row['item_id']}"} for row in untouched]
+        told = [row | {"item_id": row["item_id"].split("-", 1)[1]} for row in labeller.labels(named)]
+        rest["labels"] = pa.Table.from_pylist(told)
     parts = {"audit_id": "x", "judge_id": "j", "is_control": False, "seed": 1, "limits": read_limits()} | rest
     return Evidence(card=card, responses=responses, zones=table, axes=given, **parts)
 

@@ -18,6 +18,7 @@ from judge_audit.selfproof import convicted, expected, smallest_shown
 from judge_audit.standings import builtin_uses, stand
 from judge_audit.tables import from_rows
 
+LADDERS = {"premature", "jitter", "top_response"}
 CONTROLS = {control.card.name: control for control in builtin_controls("zones", 7)}
 
 
@@ -27,7 +28,7 @@ def _score(control):
 
 def _control_evidence(name, **rest):
     control = CONTROLS[name]
-    return make(_score(control), control.card, is_control=True, **rest)
+    return make(_score(control), control.card, is_control=True, labeller=control, **rest)
 
 
 @pytest.mark.parametrize("name", sorted(CONTROLS))
@@ -53,7 +54,7 @@ def test_a_lower_is_better_judge_gets_the_same_verdicts():
     card = CONTROLS["saturation-lover"].card
     plain = examine(make(score, card))
     turned = examine(make(lambda r: 10 - score(r), dataclasses.replace(card, higher_is_better=False)))
-    ladders = [[r for r in f.verdicts if r["check"] != "scale"] for f in (plain, turned)]
+    ladders = [[r for r in f.verdicts if r["check"] in LADDERS] for f in (plain, turned)]
     for one, two in zip(*ladders, strict=True):
         assert (one["verdict"], one["finding"]) == (two["verdict"], two["finding"])
         assert one["value"] == pytest.approx(two["value"], abs=1e-9)
@@ -71,7 +72,7 @@ def test_the_order_of_rows_changes_no_row():
 
 def test_a_coarse_reference_may_fail_but_cannot_pass():
     honest = examine(_control_evidence("honest", sources=("a",), n=20, laddered=20))
-    ladders = [row for row in honest.verdicts if row["check"] not in {"scale", "covariates", "sight"}]
+    ladders = [row for row in honest.verdicts if row["check"] in LADDERS]
     assert {row["verdict"] for row in ladders} == {"inconclusive"}
     lover = examine(_control_evidence("blur-blind", sources=("a",), n=28, laddered=28))
     assert verdicts(lover, "top_response", "blur")[0]["verdict"] in {"fail", "inconclusive"}

@@ -18,8 +18,9 @@ def _answer(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
 CONTROL = Control(
     name="constant-jitter",
     description="One score for all, plus a jitter that any change of a pixel throws anew.",
-    convictions=frozenset({("jitter", ALL_AXES), ("scale", "*")}),
-    # It answers overdone changes at random as well, which a corpus large enough shows.
-    tolerated=frozenset({("top_response", ALL_AXES)}),
+    convictions=frozenset({("jitter", ALL_AXES), ("scale", "*"), ("beside_people", "*")}),
+    # It answers overdone changes, and the candidates of one prompt, at random as well, which a corpus large
+    # enough shows.
+    tolerated=frozenset({("top_response", ALL_AXES), ("within_prompt", "*")}),
     answer=_answer,
 )

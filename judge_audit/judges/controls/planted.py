@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from scipy.special import ndtri
 
 from judge_audit.digests import text_digest
 from judge_audit.judges.cards import Card
@@ -21,6 +23,14 @@ WORST, BEST = 3.2, 6.8
 
 STEP = 2.5
 """What an honest judge takes off for an overdone change."""
+
+RATERS = 3
+"""People invented for a control: they see its hidden qualities, each with noise of their own."""
+
+RATER_NOISE = 0.8
+
+LABEL_LOW, LABEL_HIGH = 0.0, 10.0
+"""Ends of the scale they label on, in whole numbers."""
 
 ALL_AXES = "every axis"
 """Stands in a declaration for each axis of the audit that has zones."""
@@ -95,13 +105,40 @@ class PlantedJudge:
         del stimuli
         return [Reply({OVERALL: self._score(recipe)}) for recipe in recipes]
 
-    def _score(self, recipe: Recipe) -> float:
-        def draw(*words: str) -> float:
-            whole = int(text_digest(str(self._seed), self.control.name, *words), 16)
-            return (whole + 0.5) / 16**32
+    def labels(self, items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Have invented people label items by their hidden qualities.
 
-        quality = WORST + (BEST - WORST) * draw("quality", recipe.item_id)
-        return self.control.answer(recipe, quality, honest_change(recipe), draw)
+        A control is held against its own hidden qualities, never against what real people say of pictures that
+        it does not look at.
+
+        Args:
+            items: Mappings with item_id, source, topic, cluster and, where known, prompt_id.
+
+        Returns:
+            Rows as a check's labels have them.
+        """
+        return [
+            {name: item.get(name) or "" for name in ("item_id", "source", "topic", "prompt_id", "cluster")}
+            | {"dimension": OVERALL, "annotator_id": f"invented {rater}", "level": "interval"}
+            | {"value": self._label(str(item["item_id"]), rater), "low": LABEL_LOW, "high": LABEL_HIGH}
+            | {"higher_is_better": True}
+            for item in items
+            for rater in range(1, RATERS + 1)
+        ]
+
+    def _label(self, item_id: str, rater: int) -> float:
+        seen = self._quality(item_id) + RATER_NOISE * float(ndtri(self._draw("rater", item_id, str(rater))))
+        return min(LABEL_HIGH, max(LABEL_LOW, float(round(seen))))
+
+    def _draw(self, *words: str) -> float:
+        whole = int(text_digest(str(self._seed), self.control.name, *words), 16)
+        return (whole + 0.5) / 16**32
+
+    def _quality(self, item_id: str) -> float:
+        return WORST + (BEST - WORST) * self._draw("quality", item_id)
+
+    def _score(self, recipe: Recipe) -> float:
+        return self.control.answer(recipe, self._quality(recipe.item_id), honest_change(recipe), self._draw)
 
 
 def honest(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
