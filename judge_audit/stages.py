@@ -21,6 +21,7 @@ from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.covariates import covariate_table
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.errors import UsageError
+from judge_audit.judges.controls.planted import PlantedJudge
 from judge_audit.lake.connect import connect
 from judge_audit.limits import read_limits
 from judge_audit.parts import find_checks, find_uses, part_digests
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     from judge_audit.calling import BatchResult
     from judge_audit.judges.cards import Card
-    from judge_audit.judges.controls.planted import PlantedJudge
     from judge_audit.judges.controls.seeing import SeeingJudge
     from judge_audit.judges.protocol import Judge
     from judge_audit.session import Session
@@ -426,11 +426,13 @@ def _examine(
     card: Card,
     covariates: pa.Table,
     *,
-    control: PlantedJudge | None = None,
+    control: PlantedJudge | SeeingJudge | None = None,
 ) -> tuple[Findings, list[dict[str, Any]]]:
     """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
     given = responses(current, prepared.plan_id, card.judge_id)
-    labels = None if control is None else pa.Table.from_pylist(control.labels(_untouched(given)))
+    labels = None
+    if isinstance(control, PlantedJudge):
+        labels = pa.Table.from_pylist(control.labels(_untouched(given)))
     evidence = Evidence(
         audit_id=prepared.audit_id,
         judge_id=card.judge_id,
