@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 
 from judge_audit.errors import MachineryError
 from judge_audit.tables import (
@@ -96,3 +99,19 @@ TABLE = {"grain": "g", "key": ["k"], "partition": "audit", "columns": ["k", "aud
 def test_definitions_that_contradict_themselves_are_refused(columns, change, said):
     with pytest.raises(MachineryError, match=said):
         parse_definitions(columns, {"t": {**TABLE, **change}})
+
+
+class _Strict(yaml.SafeLoader):
+    """Refuses a key that stands twice, which YAML lets pass."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        assert len(keys) == len(set(keys)), sorted({key for key in keys if keys.count(key) > 1})
+        return super().construct_mapping(node, deep)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[1] / "schemas").rglob("*.yaml")), ids=lambda path: path.name
+)
+def test_no_key_of_a_schema_stands_twice(path):
+    assert yaml.load(path.read_text(encoding="utf-8"), _Strict)

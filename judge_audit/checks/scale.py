@@ -84,7 +84,7 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
             left = leaving(evidence, held, found.low, found.high)
         verdicts.append(pile_verdict(evidence, dimension, pooled, width, held, left))
         verdicts += leaving_verdicts(evidence, dimension, left)
-        verdicts.append(_beyond_ends(evidence, dimension, pooled))
+        verdicts.append(_beyond_scale(evidence, dimension, pooled))
         reached, said = _reach(evidence, dimension, width, low, high, held)
         measures += reached
         verdicts += said
@@ -113,7 +113,7 @@ def _absolute(
     return verdict_of(evidence, "absolute", dimension, Verdict.PASS, "", say("scale.absolute"))
 
 
-def _beyond_ends(evidence: Evidence, dimension: str, pooled: NDArray[np.float64]) -> dict[str, Any]:
+def _beyond_scale(evidence: Evidence, dimension: str, pooled: NDArray[np.float64]) -> dict[str, Any]:
     """Count untouched answers beyond the declared ends, those set aside for it included."""
     low, high = evidence.card.scale_low, evidence.card.scale_high
     assert low is not None
@@ -128,9 +128,9 @@ def _beyond_ends(evidence: Evidence, dimension: str, pooled: NDArray[np.float64]
     parts = {"value": hits / n if n else None, "ci_low": least, "ci_high": most, "n": n, "limit_high": limit}
     reason = say("scale.beyond" if hits else "scale.within", n=hits, of=n, low=f"{low:g}", high=f"{high:g}")
     if least > limit:
-        return verdict_of(evidence, "beyond_ends", dimension, Verdict.FAIL, "out_of_scale", reason, **parts)
+        return verdict_of(evidence, "beyond_scale", dimension, Verdict.FAIL, "out_of_scale", reason, **parts)
     verdict = Verdict.PASS if n and not hits else Verdict.INCONCLUSIVE
-    return verdict_of(evidence, "beyond_ends", dimension, verdict, "", reason, **parts)
+    return verdict_of(evidence, "beyond_scale", dimension, verdict, "", reason, **parts)
 
 
 def _capability(

@@ -191,6 +191,6 @@ def test_answers_beyond_the_declared_ends_are_counted():
     quality, ratings = crowd(200)
     scores = 5 + quality
     scores[:30] = 810.0
-    row = verdict_of(table({"overall": scores}, {"overall": ratings}), "beyond_ends")
+    row = verdict_of(table({"overall": scores}, {"overall": ratings}), "beyond_scale")
     assert (row["verdict"], row["finding"]) == ("fail", "out_of_scale")
     assert row["value"] == pytest.approx(0.15)
