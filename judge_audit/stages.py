@@ -6,6 +6,7 @@ The flows and the in-process audit for notebooks call these same functions.
 from __future__ import annotations
 
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -272,18 +273,20 @@ def score(
             "something that differs each time. Give it an attribute `identity`: a text that changes when it does."
         )
     work = _work(current, prepared, block)
-    bought = _buy(current, current.judge, work, on_probes)
-    _buy(
-        current,
-        current.ruler,
-        [(item, [probe for probe in probes if probe["axis"] not in SIGHT]) for item, probes in work],
-    )
-    _buy(
-        current,
-        current.surveyor,
-        [(item, [probe for probe in probes if _is_first(probe)]) for item, probes in work],
-    )
+    # The instruments need no turn of the judge's: they measure while it thinks.
+    with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
+        measured = beside.submit(_measure, current, work)
+        bought = _buy(current, current.judge, work, on_probes)
+        measured.result()
     return bought
+
+
+def _measure(current: Session, work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> None:
+    """Have the ruler answer every probe of a share of work but those of sight, the surveyor the untouched ones."""
+    ruled = [(item, [probe for probe in probes if probe["axis"] not in SIGHT]) for item, probes in work]
+    surveyed = [(item, [probe for probe in probes if _is_first(probe)]) for item, probes in work]
+    for instrument, share in ((current.ruler, ruled), (current.surveyor, surveyed)):
+        _buy(current, instrument, share)
 
 
 def _buy(
