@@ -81,8 +81,10 @@ def run(evidence: Evidence) -> Findings:
 def _raters(evidence: Evidence, labelled: Labelled) -> Findings:
     """Measure what needs to know who said what."""
     pairs = common_pairs(labelled.named, int(evidence.limits["agreement.min_common"]))
-    found = likenesses(labelled, pairs)
-    copies = sort_copies(found, evidence.limits["agreement.copy_lead"])
+    limit = evidence.limits["agreement.copy_lead"]
+    many = common_pairs(labelled.named, int(evidence.limits["agreement.copy_common"]))
+    found = likenesses(labelled, many, limit)
+    copies = sort_copies(found, limit)
     measures = [*kappa_rows(evidence, labelled, pairs), *likeness_rows(evidence, labelled, found)]
     verdicts = copy_verdicts(evidence, labelled, copies) if labelled.raters else []
     if labelled.ordered and len(labelled.raters) > 1:

@@ -8,7 +8,7 @@ import numpy as np
 
 from judge_audit.checks.agreement_figures import people_key
 from judge_audit.checks.ladder_question import finite, number, percent
-from judge_audit.checks.people_raters import highest, lowest, others_figures, told
+from judge_audit.checks.people_raters import highest, lowest, one_sided, others_figures, told
 from judge_audit.measures.comparisons import share_difference
 from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, corrected_level, wilson
 from judge_audit.measures.influence import averaged
@@ -266,7 +266,7 @@ def copy_verdicts(evidence: Evidence, labelled: Labelled, copies: Copies) -> Row
     limit = evidence.limits["agreement.copy_lead"]
     count = len(labelled.raters)
     total = sum(len(group) for group in (copies.named, copies.suspected, copies.cleared, copies.open))
-    level = 2 * corrected_level(total) - 1
+    level = one_sided(total)
 
     def row(part: Likeness, verdict: Verdict, sentence: str) -> dict[str, Any]:
         reason = say(f"agreement.{sentence}", rater=told(labelled, part.pair), value=number(part.lead.value))
@@ -285,7 +285,7 @@ def copy_verdicts(evidence: Evidence, labelled: Labelled, copies: Copies) -> Row
     if rows:
         return rows
     parts: dict[str, Any] = {"limit_high": limit, "source": WITHIN}
-    if count < 3 or not total:
+    if count < 3 or not any(part.lead.defined for part in (*copies.cleared, *copies.open)):
         reason = say("agreement.copies_unchecked")
         return [verdict_row(evidence, "near_copies", labelled, Verdict.MISSING, reason, **parts)]
     answer = Verdict.INCONCLUSIVE if copies.open else Verdict.PASS

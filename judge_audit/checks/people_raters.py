@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Others = dict[int, dict[str, Figure]]
 
 NEARLY_AS_ALIKE = 0.05
-"""Raters about as close to one of a pair as the pair is may be copies too: they do not speak for the others."""
+"""Leading pairs about as alike as a pair they overlap with may be copies of the same rater."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,19 +215,19 @@ def mean_pair(evidence: Evidence, labelled: Labelled, ratings: Ratings, kind: st
     return averaged(found)
 
 
-def likenesses(labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[Likeness]:
-    """Compare every pair with the others; those about as close to one of a pair do not count as others."""
+def likenesses(labelled: Labelled, pairs: Sequence[tuple[int, int]], limit: float) -> list[Likeness]:
+    """Compare every pair with the others; copies of one of the pair do not speak for the others."""
     ratings = labelled.named
     columns = opinions(ratings, labelled.level)
     found = [Likeness(pair, *pair_likeness(ratings, columns, *pair)) for pair in pairs]
-    near = {part.pair: part.correlation.value for part in found if part.correlation.defined}
+    level = one_sided(len(found))
+    leading = {part.pair: part.correlation.value for part in found if lowest(part.lead, level) > limit}
     for index, part in enumerate(found):
-        if not (part.lead.defined and part.lead.value > NEARLY_AS_ALIKE):
-            continue
         also = {
             other
-            for pair, value in near.items()
-            if len(set(pair) & set(part.pair)) == 1 and value > near[part.pair] - NEARLY_AS_ALIKE
+            for pair, value in leading.items()
+            if part.pair in leading and len(set(pair) & set(part.pair)) == 1
+            if value > leading[part.pair] - NEARLY_AS_ALIKE
             for other in set(pair) - set(part.pair)
         }
         if also:
@@ -236,6 +236,11 @@ def likenesses(labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[Lik
             made = Likeness(part.pair, *pair_likeness(alone, columns[kept], *part.pair))
             found[index] = made if made.lead.defined else part
     return found
+
+
+def one_sided(claims: int) -> float:
+    """Give the level of an interval whose one end is crossed by chance in 5 % of cases, among so many."""
+    return 2 * corrected_level(claims) - 1
 
 
 def likeness_rows(evidence: Evidence, labelled: Labelled, found: Sequence[Likeness]) -> list[dict[str, Any]]:
@@ -284,7 +289,7 @@ def sort_copies(found: Sequence[Likeness], limit: float) -> Copies:
 
     Convicted at the level corrected for the number of pairs, one-sided; cleared at 90 % two-sided.
     """
-    level = 2 * corrected_level(len(found)) - 1
+    level = one_sided(len(found))
     groups: dict[str, list[Likeness]] = {"named": [], "suspected": [], "cleared": [], "open": []}
     for part in found:
         claims = ((part.lead, limit), (part.unexplained, limit), (part.shared, 0.0))

@@ -211,32 +211,25 @@ def pair_likeness(ratings: Ratings, columns: Floats, first: int, second: int) ->
     if len(items) < MIN_OVERLAP:
         return [undefined(ratings.clusters, "no_overlap")] * 5
     width = len(ratings.clusters.of_item)
-    sources = ratings.clusters.sources[ratings.clusters.of_item[items]]
     totals = np.zeros((len(items), 7))
     for column in columns.T:
         x, y = column[one], column[two]
         sums = np.bincount(ratings.items, column, width)[items] - x - y
         squares = np.bincount(ratings.items, column**2, width)[items] - x**2 - y**2
-        totals += _products(x, y, sums, squares, counts.astype(float), sources)
+        totals += _products(x, y, sums, squares, counts.astype(float))
     return left_out(_likeness, totals, items, ratings.clusters)
 
 
-def _products(x: Floats, y: Floats, sums: Floats, squares: Floats, counts: Floats, sources: Ints) -> Floats:
-    """Products of a pair's and the others' deviations from their means in the source, shape (k, 7)."""
+def _products(x: Floats, y: Floats, sums: Floats, squares: Floats, counts: Floats) -> Floats:
+    """Products of a pair's and the others' deviations from their means, shape (k, 7)."""
     mean = sums / counts
-    a, b, rest = (_centred(part, sources) for part in (x, y, mean))
+    a, b, rest = (part - part.mean() for part in (x, y, mean))
     shift = mean - rest
     square = squares / counts - 2 * shift * mean + shift**2
     with np.errstate(invalid="ignore", divide="ignore"):
         mixed = (counts * rest**2 - square) / (counts - 1)
     mixed = np.where(counts > 1, mixed, 0.0)  # sums to 0 exactly where nobody has two others
     return np.column_stack([a * a, b * b, a * b, a * rest, b * rest, mixed, square])
-
-
-def _centred(values: Floats, groups: Ints) -> Floats:
-    """Take off the mean of each group."""
-    counts = np.bincount(groups)
-    return values - (np.bincount(groups, values) / np.maximum(counts, 1))[groups]
 
 
 def _likeness(sums: Floats) -> Floats:

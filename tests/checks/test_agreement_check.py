@@ -103,6 +103,13 @@ def test_two_raters_cannot_be_checked_for_copies():
     assert "cannot be checked" in row["reason"]
 
 
+def test_raters_who_never_share_an_item_with_a_third_cannot_be_checked_for_copies():
+    table = people(np.random.default_rng(6))
+    table[:100, 2:] = table[100:, :2] = np.nan
+    (row,) = found(examined(labels_of(table)), "near_copies")
+    assert row["verdict"] == "missing"
+
+
 def test_a_reversed_rater_is_named():
     table = people(np.random.default_rng(7))
     table[:, 2] = 6 - table[:, 2]
