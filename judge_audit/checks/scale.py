@@ -100,12 +100,15 @@ def _absolute(
     """Grant an absolute scale only where everything above passed."""
     if evidence.card.scale_low is None:
         return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", say("scale.undeclared"))
-    if held is None or any(row["verdict"] == Verdict.MISSING for row in verdicts):
-        return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", say("scale.absolute_missing"))
+    missing = say("scale.absolute_missing")
+    if held is None:
+        return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", missing)
     failed = [row for row in verdicts if row["verdict"] == Verdict.FAIL]
     if failed:
         reason = say("scale.absolute_fail", list=" ".join(row["reason"] for row in failed))
         return verdict_of(evidence, "absolute", dimension, Verdict.FAIL, "no_absolute_scale", reason)
+    if any(row["verdict"] == Verdict.MISSING for row in verdicts):
+        return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", missing)
     open_ = [row["reason"] for row in verdicts if row["verdict"] != Verdict.PASS]
     if open_:
         reason = say("scale.absolute_open", list=" ".join(open_))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judge_audit.measures.correlation import column, product_moment, spearman
-from judge_audit.measures.resampling import Resampled, alike, combined, derived, resample
+from judge_audit.measures.resampling import Resampled, alike, combined, resample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,9 @@ def effective(parts: Sequence[dict[Pair, Resampled]], width: int) -> tuple[Resam
     """Say how many dimensions D columns amount to, from their correlations in several sources.
 
     Correlations are averaged plainly over sources by their numbers of items, draw by draw, before they are
-    squared. Columns that vary nowhere are silent and left out of D.
+    squared. A squared correlation holds its own sampling variance, which would make independent columns of few
+    items look fewer than they are: it is taken off once, and off a resample twice (a resample adds it again).
+    Columns that vary nowhere are silent and left out of D.
 
     Args:
         parts: Correlation of each pair, by source.
@@ -93,9 +95,10 @@ def effective(parts: Sequence[dict[Pair, Resampled]], width: int) -> tuple[Resam
     if not whole:
         return Resampled(float("nan"), np.empty(0), 0, 0, 0), silent
     count = len(heard)
-
-    def ratio(*correlations: Floats) -> Floats:
-        squares = np.sum([values**2 for values in correlations], axis=0)
-        return np.asarray(count**2 / (count + 2 * squares))
-
-    return derived(ratio, *whole.values()), silent
+    smallest = min(whole.values(), key=lambda figure: figure.n_clusters)
+    noise = [float(figure.replicates.var()) if len(figure.replicates) else 0.0 for figure in whole.values()]
+    total = sum(figure.value**2 - own for figure, own in zip(whole.values(), noise, strict=True))
+    drawn = [figure.replicates**2 - 2 * own for figure, own in zip(whole.values(), noise, strict=True)]
+    value = count**2 / (count + 2 * max(0.0, total))
+    replicates = count**2 / (count + 2 * np.maximum(0.0, np.sum(drawn, axis=0)))
+    return Resampled(value, replicates, smallest.n, smallest.n_clusters, smallest.df), silent

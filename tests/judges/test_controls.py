@@ -76,3 +76,16 @@ def test_another_seed_or_other_zones_make_another_control():
 
 def test_a_control_is_never_taken_for_a_judge():
     assert not any(isinstance(control, Judge) for control in CONTROLS.values())
+
+
+def test_people_invented_for_a_control_label_its_hidden_qualities():
+    items = [{"item_id": f"i{at}", "source": "s", "topic": "", "cluster": "c"} for at in range(200)]
+    rows = CONTROLS["honest"].labels(items)
+    assert rows == CONTROLS["honest"].labels(items)
+    assert {row["annotator_id"] for row in rows} == {f"invented {rater}" for rater in (1, 2, 3)}
+    assert len(rows) == 600
+    qualities = [_score("honest", "original", 0.0, item=row["item_id"]) for row in rows]
+    errors = [row["value"] - quality for row, quality in zip(rows, qualities, strict=True)]
+    assert abs(sum(errors) / 600) < 0.1
+    assert 0.7 < (sum(error**2 for error in errors) / 600) ** 0.5 < 1.0
+    assert all(0 <= row["value"] <= 10 and row["value"] == round(row["value"]) for row in rows)

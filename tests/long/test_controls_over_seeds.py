@@ -28,7 +28,8 @@ def test_a_control_is_convicted_exactly_in_nineteen_of_twenty_seeds(name):
         def score(recipe, control=control):
             return control.score_probes([], [recipe])[0].scores["overall"]
 
-        found = convicted(examine(make(score, control.card, seed=seed, is_control=True)).verdicts)
+        evidence = make(score, control.card, seed=seed, is_control=True, labeller=control)
+        found = convicted(examine(evidence).verdicts)
         wanted = expected(control.convictions, NAMES)
         tolerated = expected(control.control.tolerated, NAMES)
         strictly += found == wanted
