@@ -148,17 +148,34 @@ def make_plan(
         for row in rows
         for probe in _item_probes(row, axes if row["item_id"] in set(chosen) else {}, repeats)
     ]
+    return name_plan(rows, refusals, probes, chosen)
+
+
+def name_plan(
+    items: Sequence[Mapping[str, Any]],
+    refusals: Sequence[Fault],
+    probes: Sequence[Mapping[str, Any]],
+    ladder_items: tuple[str, ...] = (),
+) -> Plan:
+    """Make the tables of a plan and name it by what they hold.
+
+    Args:
+        items: Rows of `items`; their plan_id is overwritten.
+        refusals: Rows left out of the items file.
+        probes: Rows of `probes`; their plan_id is overwritten.
+        ladder_items: Ids of the items that carry ladders, sorted.
+    """
     left_out = [
         {"file": f.file, "row": f.row, "column": f.column, "item_id": f.item_id, "reason": f.message}
         for f in refusals
     ]
     draft = [
         from_rows(name, [{**row, "plan_id": ""} for row in content])
-        for name, content in (("items", rows), ("refusals", left_out), ("probes", probes))
+        for name, content in (("items", items), ("refusals", left_out), ("probes", probes))
     ]
     plan_id = text_digest(*(row_digest(table) for table in draft))
     named = [_with_plan(table, plan_id) for table in draft]
-    return Plan(plan_id, named[0], named[1], named[2], chosen)
+    return Plan(plan_id, named[0], named[1], named[2], ladder_items)
 
 
 def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int) -> list[dict[str, Any]]:

@@ -134,6 +134,8 @@ class Evidence:
         axes: The axes climbed.
         limits: The limits in force.
         covariates: item_id and one column per surface statistic, NULL where unknown; None if nobody measured.
+        labels: What people said, the table `labels` without import_id, label_text and labelled_at; None or
+            no rows if nobody has labelled.
     """
 
     audit_id: str
@@ -146,6 +148,7 @@ class Evidence:
     axes: Mapping[str, Axis]
     limits: Limits
     covariates: pa.Table | None = None
+    labels: pa.Table | None = None
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladder_question import percent
 from judge_audit.measures.estimates import wilson
-from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, distinct, levels, pile
+from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, distinct, last_end, levels, pile
 from judge_audit.messages import say
 from judge_audit.vocabulary import ORIGINAL, POOLED, State, Verdict
 
@@ -63,14 +63,15 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
         verdicts.append(_verdict(evidence, "pile", dimension, Verdict.MISSING, "undeclared", reason))
         span = (float(pooled.min()), float(pooled.max())) if len(pooled) else (0.0, 0.0)
         if span[1] > span[0]:
-            measures += _piles(evidence, dimension, scores, (span[1] - span[0]) / 10)
+            measures += _piles(evidence, dimension, scores, (span[1] - span[0]) / 10, span[1])
     elif (count := levels(low, high, evidence.card.scale_step)) is not None and count < COARSE_LEVELS:
         reason = say("scale.coarse_scale")
         verdicts.append(_verdict(evidence, "pile", dimension, Verdict.MISSING, "coarse_scale", reason))
     else:
         width = bin_width(low, high, evidence.card.scale_step)
-        measures += _piles(evidence, dimension, scores, width)
-        verdicts.append(_pile_verdict(evidence, dimension, pooled, width))
+        top = last_end(low, high, evidence.card.scale_step)
+        measures += _piles(evidence, dimension, scores, width, top)
+        verdicts.append(_pile_verdict(evidence, dimension, pooled, width, top))
         reached, said = _reach(evidence, dimension, width, low, high)
         measures += reached
         verdicts += said
@@ -118,14 +119,18 @@ def _capability(evidence: Evidence, dimension: str, pooled: NDArray[np.float64])
 
 
 def _piles(
-    evidence: Evidence, dimension: str, scores: dict[str, NDArray[np.float64]], width: float
+    evidence: Evidence,
+    dimension: str,
+    scores: dict[str, NDArray[np.float64]],
+    width: float,
+    top: float | None,
 ) -> list[dict[str, Any]]:
     """Give the pile per source and pooled, and where it lies."""
     rows: list[dict[str, Any]] = []
     for source, values in scores.items():
         if not len(values):
             continue
-        found = pile(values, width)
+        found = pile(values, width, top)
         low, high = wilson(found.hits, found.n)
         key = evidence.key(NAME, "pile", dimension=dimension, source=source)
         rows.append({**key, "value": found.share, "ci_low": low, "ci_high": high, "n": found.n})
@@ -136,7 +141,7 @@ def _piles(
 
 
 def _pile_verdict(
-    evidence: Evidence, dimension: str, pooled: NDArray[np.float64], width: float
+    evidence: Evidence, dimension: str, pooled: NDArray[np.float64], width: float, top: float | None
 ) -> dict[str, Any]:
     """Judge the pooled pile; without labelled images a stacked pile stays open (narrow traffic?)."""
     smallest, limit = int(evidence.limits["scale.min_scores"]), evidence.limits["scale.pile"]
@@ -145,7 +150,7 @@ def _pile_verdict(
         reason = say("scale.few", n=len(pooled), smallest=smallest)
         parts["n_needed"] = smallest
         return _verdict(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
-    found = pile(pooled, width)
+    found = pile(pooled, width, top)
     low, high = wilson(found.hits, found.n)
     parts |= {"value": found.share, "ci_low": low, "ci_high": high}
     share = percent(found.share)

@@ -12,6 +12,7 @@ from judge_audit.errors import Fault, InputError, UsageError
 from judge_audit.imports.arranging import arrange
 from judge_audit.imports.covariates import instrument
 from judge_audit.imports.kinds import find_kind
+from judge_audit.imports.known import judge_tables
 from judge_audit.imports.mapping import read_mapping, with_defaults
 from judge_audit.imports.taking import Around, Taken
 from judge_audit.rows import read_rows
@@ -215,16 +216,6 @@ def _named(contents: Mapping[str, Sequence[Mapping[str, Any]]], import_id: str) 
         column = named.get(name, "import_id")
         found[name] = from_rows(name, ({**row, column: import_id} for row in rows) if column else rows)
     return found
-
-
-def judge_tables(card: Card, *, control: bool = False) -> dict[str, pa.Table]:
-    """Make the rows that say who a judge is."""
-    judge = {"judge_id": card.judge_id, "kind": card.kind, "card": card.as_json(), "is_control": control}
-    label = {"judge_id": card.judge_id, "name": card.name, "version": card.version, "is_control": control}
-    return {
-        "judges": from_rows("judges", [{**judge, "registered_at": datetime.now(UTC)}]),
-        "judge_labels": from_rows("judge_labels", [label]),
-    }
 
 
 def _refusals(faults: Sequence[Fault]) -> list[dict[str, Any]]:

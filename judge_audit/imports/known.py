@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.imports.items import probe_name
+from judge_audit.tables import from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pyarrow as pa
 
     from judge_audit.judges.cards import Card
     from judge_audit.lake import Lake
@@ -25,10 +30,21 @@ def root_of(card: Card) -> str:
     return text_digest(*(canonical_json(getattr(card, name)) for name in ROOT))
 
 
-def held_scores(lake: Lake, card: Card) -> dict[Call, dict[str, tuple[float | None, str]]]:
+def family_of(lake: Lake, card: Card) -> dict[str, str]:
+    """Name the judge_ids that are this judge by whatever parser, each with its parser."""
+    found = {card.judge_id: card.parser_version}
+    root = root_of(card)
+    for row in lake.read("judges", kind=card.kind).to_pylist():
+        told = json.loads(row["card"])
+        if text_digest(*(canonical_json(told.get(name)) for name in ROOT)) == root:
+            found[row["judge_id"]] = str(told["parser_version"])
+    return found
+
+
+def held_scores(lake: Lake, judge_id: str) -> dict[Call, dict[str, tuple[float | None, str]]]:
     """Give the scores of a judge: by (probe_id, repeat), then by dimension, its value and state."""
     found: dict[Call, dict[str, tuple[float | None, str]]] = {}
-    for row in lake.read("scores", judge_id=card.judge_id).to_pylist():
+    for row in lake.read("scores", judge_id=judge_id).to_pylist():
         held = found.setdefault((row["probe_id"], row["repeat"]), {})
         held[row["dimension"]] = (row["value"], row["state"])
     return found
@@ -61,3 +77,13 @@ def describe(told: tuple[Any, str]) -> str:
     """Say what the lake holds."""
     value, state = told
     return f"{value:g}" if value is not None else f"“{state}”"
+
+
+def judge_tables(card: Card, *, control: bool = False) -> dict[str, pa.Table]:
+    """Make the rows that say who a judge is."""
+    judge = {"judge_id": card.judge_id, "kind": card.kind, "card": card.as_json(), "is_control": control}
+    label = {"judge_id": card.judge_id, "name": card.name, "version": card.version, "is_control": control}
+    return {
+        "judges": from_rows("judges", [{**judge, "registered_at": datetime.now(UTC)}]),
+        "judge_labels": from_rows("judge_labels", [label]),
+    }

@@ -62,7 +62,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     answers, twice = _answers(arranged, sound, rule)
     covariates, unread = covariate_rows(arranged, reading)
     faults += [*wrong, *twice, *unread]
-    held = held_scores(around.lake, card)
+    held = held_scores(around.lake, card.judge_id)
     calls: list[Row] = []
     scores: list[Row] = []
     told: list[tuple[str, str, State]] = []
