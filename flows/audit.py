@@ -127,10 +127,15 @@ def closing_lines(
     configuration: Configuration, prepared: stages.Prepared, bought: int, told: stages.Outcome
 ) -> list[str]:
     """Write the last lines of a run: the position first, then how to go on."""
+    lying_here = configuration.items == "" and bool(prepared.imports)
     questions = (
-        'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
-        "SELECT * FROM percentiles LIMIT 20",
-        "SELECT * FROM worst_movers LIMIT 10",
+        ("SELECT * FROM percentiles LIMIT 20", "SELECT * FROM scale_summary")
+        if lying_here
+        else (
+            'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
+            "SELECT * FROM percentiles LIMIT 20",
+            "SELECT * FROM worst_movers LIMIT 10",
+        )
     )
     return [
         f"Position: {told.position}",

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.replies import read_reply
+from judge_audit.judges.replies import combined, read_reply
 from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ def read_raw(raw: Mapping[str, str], rule: ReplyRule) -> dict[str, Found]:
     """Read all that a judge wrote in one call, by the name each reply was given under."""
     found: dict[str, Found] = {}
     for given, text in raw.items():
-        found.update(read_reply(text, rule, given))
-    return found
+        for name, told in read_reply(text, rule, given).items():
+            found[name] = told if found.get(name, told) == told else (None, State.UNPARSABLE)
+    return found | combined(found, rule)
 
 
 def packed(raw: Mapping[str, str]) -> str:

@@ -67,6 +67,7 @@ class ReplyRule:
         words: Words of its scale (lower case) to numbers.
         lists: A name the file or reply uses to the dimensions its list of sub-scores holds.
         names: What the judge calls a dimension (lower case) to the card's name.
+        combine: A dimension made of others to those others and how: least or mean.
     """
 
     dimensions: tuple[str, ...] = (OVERALL,)
@@ -75,12 +76,13 @@ class ReplyRule:
     words: Mapping[str, float] = field(default_factory=dict)
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    combine: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
 
     @property
     def version(self) -> str:
         """Version of the parser with what the card tells it."""
-        told = {"words": self.words, "lists": self.lists, "names": self.names}
-        bare = not (self.words or self.lists or self.names)
+        told = {"words": self.words, "lists": self.lists, "names": self.names, "combine": self.combine}
+        bare = not any(told.values())
         return VERSION if bare else f"{VERSION}-{text_digest(canonical_json(told))[:8]}"
 
     def targets(self, given: str) -> tuple[str, ...]:
@@ -95,7 +97,7 @@ class ReplyRule:
             return (given,)
         if given.strip().casefold() in self.names:
             return (self.names[given.strip().casefold()],)
-        return self.dimensions if not given else ()
+        return tuple(name for name in self.dimensions if name not in self.combine) if not given else ()
 
 
 def rule_of(card: Card) -> ReplyRule:
@@ -108,7 +110,24 @@ def rule_of(card: Card) -> ReplyRule:
         words={_key(word): float(number) for word, number in told.get("words", {}).items()},
         lists={str(name): tuple(held) for name, held in told.get("lists", {}).items()},
         names={_key(str(name)): held for name, held in told.get("names", {}).items()},
+        combine={name: (tuple(entry["of"]), entry["by"]) for name, entry in told.get("combine", {}).items()},
     )
+
+
+def combined(found: Mapping[str, Found], rule: ReplyRule) -> dict[str, Found]:
+    """Make the dimensions that a judge combines of its sub-scores; missing where any of them is."""
+    made: dict[str, Found] = {}
+    for name, (parts, how) in rule.combine.items():
+        held = [found[part] for part in parts if part in found]
+        if not held or name in found:
+            continue
+        lost = [state for value, state in held if value is None]
+        values = [value for value, _ in held if value is not None]
+        if lost or len(held) < len(parts):
+            made[name] = (None, lost[0] if lost else State.EMPTY)
+        else:
+            made[name] = (min(values) if how == "least" else math.fsum(values) / len(values), State.OK)
+    return made
 
 
 def read_reply(text: str, rule: ReplyRule, given: str = "") -> dict[str, Found]:
