@@ -20,6 +20,7 @@ from judge_audit.sight import SIGHT
 if TYPE_CHECKING:
     from judge_audit.progress import Progress
     from judge_audit.project import Configuration
+    from judge_audit.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
     # Faulty input is told before a server is started for it.
     current = session(configuration)
     _ = current.judge, current.axes
+    if current.is_table:
+        return _from_tables(current, progress)
     progress.stage("reading pictures")
     current.items(progress.at)
     _ = current.readings
@@ -77,7 +80,25 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
         raise outcome
     if isinstance(outcome, BaseException):
         raise outcome
-    prepared, bought, told = outcome
+    return _result(configuration, *outcome)
+
+
+def _from_tables(current: Session, progress: Progress) -> AuditResult:
+    """Audit imported scores: seconds of reading and measuring, for which no server is started."""
+    progress.stage("planning")
+    prepared = stages.prepare(current)
+    progress.stage("asking the controls")
+    stages.score_controls(current, prepared)
+    progress.stage("measuring")
+    stages.check(current, prepared)
+    progress.stage("writing the report")
+    return _result(current.configuration, prepared, 0, stages.report(current, prepared))
+
+
+def _result(
+    configuration: Configuration, prepared: stages.Prepared, bought: int, told: stages.Outcome
+) -> AuditResult:
+    """Say what a run came to."""
     return AuditResult(
         audit_id=prepared.audit_id,
         position=told.position,
@@ -107,10 +128,15 @@ def closing_lines(
     configuration: Configuration, prepared: stages.Prepared, bought: int, told: stages.Outcome
 ) -> list[str]:
     """Write the last lines of a run: the position first, then how to go on."""
+    lying_here = configuration.items == "" and bool(prepared.imports)
     questions = (
-        'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
-        "SELECT * FROM percentiles LIMIT 20",
-        "SELECT * FROM worst_movers LIMIT 10",
+        ("SELECT * FROM percentiles LIMIT 20", "SELECT * FROM scale_summary")
+        if lying_here
+        else (
+            'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
+            "SELECT * FROM percentiles LIMIT 20",
+            "SELECT * FROM worst_movers LIMIT 10",
+        )
     )
     return [
         f"Position: {told.position}",
@@ -123,11 +149,33 @@ def closing_lines(
     ]
 
 
+def _dry_table(current: Session, prepared: stages.Prepared) -> AuditResult:
+    """Say what lies in the lake: nothing would be asked."""
+    items = current.plan_table("items", prepared.plan_id)
+    labels = current.labels(prepared.plan_id).table
+    document = {
+        "items": items.num_rows,
+        "sources": len(set(items["source"].to_pylist())),
+        "new_calls": 0,
+        "reused_calls": prepared.reused_calls,
+        "labels": labels.num_rows,
+        "warnings": list(prepared.warnings),
+    }
+    lines = [
+        f"{document['items']:,} items from {document['sources']} sources, {prepared.reused_calls:,} answers to them.",
+        f"{document['labels']:,} labels of people on these items. Nothing is asked; it takes seconds.",
+        *(f"Note: {warning}" for warning in prepared.warnings),
+    ]
+    return AuditResult("", "", "", 0, prepared.reused_calls, lines, document)
+
+
 def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     """Plan and time the judge; what was planned and answered stays in the lake and costs nothing later."""
     current = session(configuration)
     progress.stage("reading pictures")
     prepared = stages.prepare(current, on_image=progress.at)
+    if current.is_table:
+        return _dry_table(current, prepared)
     seconds, tried = stages.pace(current, prepared)
     tried_words = f"; {tried} untouched pictures were tried, their answers are kept" if tried else ""
     ladders = sum(len(axis.strengths) for axis in current.axes.values())

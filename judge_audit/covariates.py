@@ -246,9 +246,10 @@ def covariate_table(items: Iterable[Mapping[str, Any]], readings: Iterable[Mappi
 def _of_item(item: Mapping[str, Any]) -> dict[str, float | None]:
     """Give what the items table itself says of an item."""
     faces, size = item.get("face_count"), item.get("file_bytes")
+    width, height = item["width"], item["height"]
     return {
         "face_count": None if faces is None else float(faces),
-        "aspect_ratio": math.log2(item["width"] / item["height"]),
-        "megapixels": math.log10(item["width"] * item["height"] / 1e6),
+        "aspect_ratio": math.log2(width / height) if width and height else None,
+        "megapixels": math.log10(width * height / 1e6) if width and height else None,
         "file_bytes": math.log10(size) if size else None,
     }

@@ -158,17 +158,36 @@ def make_plan(
             *(_sight_probes(row, prompts[row["item_id"]]) if row["item_id"] in prompts else ()),
         )
     ]
+    return name_plan(rows, refusals, probes, chosen, looked_at)
+
+
+def name_plan(
+    items: Sequence[Mapping[str, Any]],
+    refusals: Sequence[Fault],
+    probes: Sequence[Mapping[str, Any]],
+    ladder_items: tuple[str, ...] = (),
+    sight_items: tuple[str, ...] = (),
+) -> Plan:
+    """Make the tables of a plan and name it by what they hold.
+
+    Args:
+        items: Rows of `items`; their plan_id is overwritten.
+        refusals: Rows left out of the items file.
+        probes: Rows of `probes`; their plan_id is overwritten.
+        ladder_items: Ids of the items that carry ladders, sorted.
+        sight_items: Ids of the items by which it is found out what the judge can see, sorted.
+    """
     left_out = [
         {"file": f.file, "row": f.row, "column": f.column, "item_id": f.item_id, "reason": f.message}
         for f in refusals
     ]
     draft = [
         from_rows(name, [{**row, "plan_id": ""} for row in content])
-        for name, content in (("items", rows), ("refusals", left_out), ("probes", probes))
+        for name, content in (("items", items), ("refusals", left_out), ("probes", probes))
     ]
     plan_id = text_digest(*(row_digest(table) for table in draft))
     named = [_with_plan(table, plan_id) for table in draft]
-    return Plan(plan_id, named[0], named[1], named[2], chosen, looked_at)
+    return Plan(plan_id, named[0], named[1], named[2], ladder_items, sight_items)
 
 
 def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int) -> list[dict[str, Any]]:

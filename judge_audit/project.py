@@ -29,7 +29,7 @@ class Configuration:
     """A resolved configuration: every choice of an audit, recorded with it.
 
     Attributes:
-        items: Path of the items file.
+        items: Path of the items file; "" where the judge is a table of scores and the lake holds its items.
         judge: Built-in name, `module:attribute` or path of a card.
         axes: Names of axes, or ("default",) for those that are climbed unasked.
         ladder_items: How many items carry ladders.
@@ -46,7 +46,7 @@ class Configuration:
         project: The team's folder, "" if there is none.
     """
 
-    items: str
+    items: str = ""
     judge: str = DEFAULT_JUDGE
     axes: tuple[str, ...] = ("default",)
     ladder_items: int = 48
@@ -95,10 +95,12 @@ def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None)
     base = Path(path).resolve().parent if path is not None else Path.cwd()
     _check(content, str(path))
     _check(given, "the command line")
-    if "items" not in content and "items" not in given:
+    named = given.get("judge", content.get("judge", ""))
+    if "items" not in content and "items" not in given and not is_table(named, base):
         raise UsageError(
             "There are no items to audit. Give an audit.yaml (`judge-audit init FOLDER` writes one) or "
-            "--items FILE; `judge-audit demo` audits a built-in judge on built-in pictures."
+            "--items FILE; `judge-audit demo` audits a built-in judge on built-in pictures. Only a judge whose "
+            "scores were imported (a card of kind: table) needs no items."
         )
     lake = os.environ.get(LAKE_VARIABLE)
     merged: dict[str, Any] = {
@@ -116,6 +118,23 @@ def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None)
 
     read_limits(merged.get("limits"))
     return Configuration(**merged)
+
+
+def is_table(judge: str, project: Path) -> bool:
+    """Tell whether a judge is a table of scores, which lies in the lake with its items.
+
+    Args:
+        judge: The name or path of a card, or anything else that names a judge.
+        project: The folder in which names and relative paths are looked for too.
+    """
+    for path in (project / "cards" / f"{judge}.yaml", project / judge, Path(judge)):
+        if judge and path.suffix.lower() in {".yaml", ".yml"} and path.is_file():
+            try:
+                content = yaml.safe_load(path.read_text(encoding="utf-8"))
+            except (OSError, yaml.YAMLError, ValueError, RecursionError):
+                return False  # whoever loads the judge says what is wrong with its card
+            return isinstance(content, dict) and content.get("kind") == "table"
+    return False
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _read_json_lines(path: Path) -> RowsRead:
     for number, line in enumerate((text for text in lines if text.strip()), 1):
         try:
             content = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             faults.append(Fault(path.name, number, "", f"it is not valid JSON: {error}."))
             continue
         if not isinstance(content, dict):
@@ -114,4 +114,9 @@ def _read_parquet(path: Path) -> RowsRead:
 
 
 def _text(value: object) -> str:
-    return "" if value is None else value if isinstance(value, str) else str(value)
+    """Write a value as text; lists and mappings as the JSON they are."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return "" if value is None else str(value)

@@ -22,9 +22,11 @@ from judge_audit.items import ItemsRead, read_items
 from judge_audit.judges import load_judge
 from judge_audit.judges.controls import builtin_controls, seeing_controls
 from judge_audit.judges.ruler import Ruler
+from judge_audit.judges.table import KIND as TABLE_KIND
 from judge_audit.lake import Lake
 from judge_audit.masks import load_mask, mask_digest
 from judge_audit.parts import find_kinds, select_axes
+from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.readings import read_readings
 from judge_audit.vocabulary import POOLED
 
@@ -55,6 +57,7 @@ class Session:
     given_judge: Judge | None = None
     _items: ItemsRead | None = None
     _plans: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
+    _labels: dict[str, Labels] = field(default_factory=dict)
     _turns: dict[str, threading.BoundedSemaphore] = field(default_factory=dict)
 
     @cached_property
@@ -64,8 +67,13 @@ class Session:
 
     @cached_property
     def axes(self) -> Mapping[str, Axis]:
-        """The axes this audit climbs."""
-        return select_axes(self.configuration)
+        """The axes this audit climbs; none where no picture is in reach."""
+        return {} if self.is_table else select_axes(self.configuration)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the judge is a table of scores: it is audited from the lake alone."""
+        return self.judge.card.kind == TABLE_KIND
 
     @cached_property
     def judge(self) -> Judge:
@@ -123,7 +131,15 @@ class Session:
             UsageError: If they cannot be used; names every fault.
         """
         path = self.configuration.readings
-        return read_readings(path, self.axes, self.items().items) if path else None
+        if self.is_table or not path:
+            return None
+        return read_readings(path, self.axes, self.items().items)
+
+    def labels(self, plan_id: str) -> Labels:
+        """Read what people said of a plan's items, once per process."""
+        if plan_id not in self._labels:
+            self._labels[plan_id] = labels_of(self.lake, self.plan_table("items", plan_id))
+        return self._labels[plan_id]
 
     def plan_table(self, name: str, plan_id: str) -> pa.Table:
         """Read a table of the plan once per process."""

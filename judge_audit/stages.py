@@ -22,6 +22,8 @@ from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.covariates import covariate_table
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.errors import UsageError
+from judge_audit.imports.covariates import instrument
+from judge_audit.imports.planning import plan_table_audit
 from judge_audit.judges.controls.planted import PlantedJudge
 from judge_audit.lake.connect import connect
 from judge_audit.limits import read_limits
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards import Card
     from judge_audit.judges.controls.seeing import SeeingJudge
     from judge_audit.judges.protocol import Judge
+    from judge_audit.probes import Plan
     from judge_audit.session import Session
 
 
@@ -66,6 +69,7 @@ class Prepared:
         reused_calls: Answers that are in the lake already.
         warnings: What a person should know before trusting the figures.
         started_at: When it began, as ISO 8601 text.
+        imports: Digest of each imported file it goes by, by `import <import_id>`.
     """
 
     audit_id: str
@@ -77,6 +81,7 @@ class Prepared:
     reused_calls: int
     warnings: tuple[str, ...]
     started_at: str
+    imports: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +109,10 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     Raises:
         UsageError: If the judge, the items or the readings cannot be used; names every fault.
     """
-    configuration, lake = current.configuration, current.lake
+    lake = current.lake
     started = datetime.now(UTC)
     card = current.judge.card
-    read = current.items(on_image)
-    plan = make_plan(
-        read.items,
-        read.refusals,
-        current.axes,
-        ladder_items=configuration.ladder_items,
-        repeats=configuration.repeats,
-        seed=configuration.seed,
-    )
+    plan, warnings, imports = _planned(current, on_image)
     lake.commit({"items": plan.items, "refusals": plan.refusals, "probes": plan.probes})
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
@@ -131,11 +128,42 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
         blocks=tuple(block for block in blocks(plan) if unsettled.intersection(block.item_ids)),
         new_calls=new,
         reused_calls=asked - new,
-        warnings=(*read.warnings, *_left_out(read.refusals), *notes),
+        warnings=(*warnings, *notes, *current.labels(plan.plan_id).notes),
         started_at=started.isoformat(),
+        imports={**imports, **current.labels(plan.plan_id).imports},
     )
     lake.commit({"audits": _audit_row(current, prepared, "started")})
     return prepared
+
+
+def _planned(
+    current: Session, on_image: Callable[[int, int], None] | None
+) -> tuple[Plan, tuple[str, ...], dict[str, str]]:
+    """Plan the audit: from the items file, or from the lake alone where the judge is a table of scores.
+
+    Returns:
+        The plan, what a person should know, and the imported files it goes by.
+    """
+    configuration = current.configuration
+    if current.is_table:
+        made = plan_table_audit(current.lake, current.judge.card)
+        ignored = (IGNORED_ITEMS,) if configuration.items else ()
+        return made.plan, (*ignored, *made.notes), made.imports
+    read = current.items(on_image)
+    plan = make_plan(
+        read.items,
+        read.refusals,
+        current.axes,
+        ladder_items=configuration.ladder_items,
+        repeats=configuration.repeats,
+        seed=configuration.seed,
+    )
+    return plan, (*read.warnings, *_left_out(read.refusals)), {}
+
+
+IGNORED_ITEMS = (
+    "The judge is a table of scores: the items file was not read, the items are those of the table."
+)
 
 
 def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
@@ -145,6 +173,8 @@ def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     """
     items: set[str] = set()
     new = 0
+    if current.is_table:
+        return new, items
     for card in (current.judge.card, current.ruler.card, current.surveyor.card):
         held = current.lake.answered(card.judge_id)
         usable = pc.and_(
@@ -204,6 +234,8 @@ def _settle_zones(
 ) -> tuple[str, tuple[str, ...]]:
     """Settle what people see of each ladder, from readings or else from visual-difference models."""
     configuration, lake = current.configuration, current.lake
+    if current.is_table:
+        return text_digest("zones", plan_id, "no ladders"), ()
     readings = current.readings
     read = row_digest(readings) if readings is not None else "models"
     zones_id = text_digest("zones", ZONES_VERSION, plan_id, read, fingerprint(), str(configuration.seed))
@@ -232,8 +264,9 @@ def register(current: Session, cards: Sequence[Card]) -> None:
 def _audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
     """Write down a state of the run."""
     configuration = current.configuration
-    inputs = {"items": configuration.items, **part_digests(configuration)}
-    for path in filter(None, (configuration.items, configuration.readings)):
+    inputs = {"items": configuration.items, **part_digests(configuration), **prepared.imports}
+    files = () if current.is_table else (configuration.items, configuration.readings)
+    for path in filter(None, files):
         inputs[path] = file_digest(Path(path).read_bytes())
     row = {
         "audit_id": prepared.audit_id,
@@ -285,8 +318,8 @@ def _measure(current: Session, work: Sequence[tuple[Mapping[str, Any], Sequence[
     """Have the ruler answer every probe of a share of work but those of sight, the surveyor the untouched ones."""
     ruled = [(item, [probe for probe in probes if probe["axis"] not in SIGHT]) for item, probes in work]
     surveyed = [(item, [probe for probe in probes if _is_first(probe)]) for item, probes in work]
-    for instrument, share in ((current.ruler, ruled), (current.surveyor, surveyed)):
-        _buy(current, instrument, share)
+    for measuring, share in ((current.ruler, ruled), (current.surveyor, surveyed)):
+        _buy(current, measuring, share)
 
 
 def _buy(
@@ -362,6 +395,10 @@ def _sight_work(
     ]
 
 
+SHOWN_TO_CONTROLS = 2_000
+"""Items of a table that the controls answer: enough to convict a scale, however long the table is."""
+
+
 def score_controls(current: Session, prepared: Prepared) -> None:
     """Have every control answer: most from the recipes of probes, those that see from the pictures."""
     shown = _sight_work(current, prepared)
@@ -376,6 +413,8 @@ def score_controls(current: Session, prepared: Prepared) -> None:
     zones = current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
     visible = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
     work = _work(current, prepared, None)
+    if current.is_table:
+        work = work[:: max(1, -(-len(work) // SHOWN_TO_CONTROLS))]
     for control in current.controls(prepared.zones_id):
         known = current.lake.answered(control.card.judge_id).select(["probe_id", "repeat"]).to_pylist()
         held = {(row["probe_id"], row["repeat"]) for row in known}
@@ -387,10 +426,8 @@ def score_controls(current: Session, prepared: Prepared) -> None:
 
 def check(current: Session, prepared: Prepared) -> None:
     """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
-    instruments = [
-        responses(current, prepared.plan_id, instrument.card.judge_id).to_pylist()
-        for instrument in (current.ruler, current.surveyor)
-    ]
+    cards = (current.ruler.card, current.surveyor.card, instrument())
+    instruments = [responses(current, prepared.plan_id, card.judge_id).to_pylist() for card in cards]
     items = current.plan_table("items", prepared.plan_id).to_pylist()
     covariates = covariate_table(items, (row for rows in instruments for row in rows if _is_first(row)))
     findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
@@ -423,6 +460,15 @@ def check(current: Session, prepared: Prepared) -> None:
     current.lake.commit({"audits": _audit_row(current, prepared, "complete")})
 
 
+def _measured(covariates: pa.Table) -> bool:
+    """Tell whether anybody has measured any surface statistic."""
+    return any(
+        covariates[name].null_count < covariates.num_rows
+        for name in covariates.column_names
+        if name != "item_id"
+    )
+
+
 def _examine(
     current: Session,
     prepared: Prepared,
@@ -433,7 +479,7 @@ def _examine(
 ) -> tuple[Findings, list[dict[str, Any]]]:
     """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
     given = responses(current, prepared.plan_id, card.judge_id)
-    labels = None
+    labels = current.labels(prepared.plan_id).table if control is None else None
     if isinstance(control, PlantedJudge):
         labels = pa.Table.from_pylist(control.labels(_untouched(given)))
     evidence = Evidence(
@@ -446,7 +492,7 @@ def _examine(
         zones=current.zones(prepared.plan_id, prepared.zones_id),
         axes=current.axes,
         limits=read_limits(current.configuration.limits),
-        covariates=covariates,
+        covariates=covariates if _measured(covariates) else None,
         labels=labels,
     )
     findings = Findings()

@@ -137,8 +137,8 @@ class Evidence:
         axes: The axes climbed.
         limits: The limits in force.
         covariates: item_id and one column per surface statistic, NULL where unknown; None if nobody measured.
-        labels: What people said: item_id, source, topic, prompt_id, cluster, dimension, annotator_id ("" if
-            unknown), value (as given), level, low, high, higher_is_better; None if nobody has labelled.
+        labels: What people said, the table `labels` without import_id, label_text and labelled_at; None or
+            no rows if nobody has labelled.
     """
 
     audit_id: str

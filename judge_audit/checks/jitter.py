@@ -8,7 +8,7 @@ import numpy as np
 
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.filling import bound, edges, missing_share, replaced, retest, sizes
-from judge_audit.checks.ladder_question import Bounds, Judged, Question, decided
+from judge_audit.checks.ladder_question import Bounds, Judged, Question, decided, unpictured
 from judge_audit.measures.estimates import NOTHING, Estimate, below
 from judge_audit.measures.lifts import combined_mean, difference
 from judge_audit.messages import say
@@ -27,6 +27,8 @@ def run(evidence: Evidence) -> Findings:
     """Measure mean |lift| at the last imperceptible rung minus mean |lift| between two untouched repeats."""
     margin = evidence.limits["jitter.margin"]
     findings = Findings()
+    if not evidence.axes:
+        return unpictured(evidence, NAME, MEASURE)
     for dimension in evidence.dimensions:
         for axis in evidence.axes:
             question = Question(evidence, NAME, MEASURE, axis, dimension, Bounds(None, margin, margin))

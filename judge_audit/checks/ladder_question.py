@@ -265,6 +265,21 @@ class Question:
         return Judged(Verdict.INCONCLUSIVE, "", (say("notes.refusals", share=percent(share)),))
 
 
+def unpictured(evidence: Evidence, check: str, measure: str) -> Findings:
+    """Say of a question about ladders that no picture is in reach to draw one on."""
+    rows = [
+        {
+            **evidence.key(check, measure, dimension=dimension),
+            "verdict": Verdict.MISSING.value,
+            "finding": "",
+            "reason": say("missing.pictures"),
+            "provisional": False,
+        }
+        for dimension in evidence.dimensions
+    ]
+    return Findings(verdicts=tuple(rows))
+
+
 def finite(value: float) -> float | None:
     """Give a number, or None where there is none."""
     return value if math.isfinite(value) else None

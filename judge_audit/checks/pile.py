@@ -53,14 +53,18 @@ def verdict_of(
 
 
 def pile_rows(
-    evidence: Evidence, dimension: str, scores: dict[str, NDArray[np.float64]], width: float
+    evidence: Evidence,
+    dimension: str,
+    scores: dict[str, NDArray[np.float64]],
+    width: float,
+    top: float | None,
 ) -> list[dict[str, Any]]:
     """Give the pile per source and pooled, and where it lies."""
     rows: list[dict[str, Any]] = []
     for source, values in scores.items():
         if not len(values):
             continue
-        found = pile(values, width)
+        found = pile(values, width, top)
         low, high = wilson(found.hits, found.n)
         key = evidence.key(NAME, "pile", dimension=dimension, source=source)
         rows.append({**key, "value": found.share, "ci_low": low, "ci_high": high, "n": found.n})
@@ -75,6 +79,7 @@ def pile_verdict(
     dimension: str,
     pooled: NDArray[np.float64],
     width: float,
+    top: float | None,
     held: Anchors | None,
     left: dict[str, Leaving] | None,
 ) -> dict[str, Any]:
@@ -85,7 +90,7 @@ def pile_verdict(
         reason = say("scale.few", n=len(pooled), smallest=smallest)
         parts["n_needed"] = smallest
         return verdict_of(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
-    found = pile(pooled, width)
+    found = pile(pooled, width, top)
     low, high = wilson(found.hits, found.n)
     parts |= {"value": found.share, "ci_low": low, "ci_high": high}
     lost = lost_items(evidence, dimension)

@@ -8,7 +8,7 @@ import numpy as np
 
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.filling import edges, filled, missing_share, raw_lifts
-from judge_audit.checks.ladder_question import Bounds, Judged, Question, decided, percent
+from judge_audit.checks.ladder_question import Bounds, Judged, Question, decided, percent, unpictured
 from judge_audit.measures.estimates import NOTHING, Estimate, within
 from judge_audit.measures.lifts import combined_mean
 from judge_audit.messages import say
@@ -28,6 +28,8 @@ def run(evidence: Evidence) -> Findings:
     """
     margin = evidence.limits["premature.margin"]
     findings = Findings()
+    if not evidence.axes:
+        return unpictured(evidence, NAME, MEASURE)
     for dimension in evidence.dimensions:
         for axis in evidence.axes:
             question = Question(evidence, NAME, MEASURE, axis, dimension, Bounds(-margin, margin, margin))

@@ -19,7 +19,7 @@ from judge_audit.checks.joined import PEOPLE
 from judge_audit.checks.pile import lost_items, pile_rows, pile_verdict, verdict_of
 from judge_audit.measures.estimates import corrected_level, wilson
 from judge_audit.measures.resampling import UNDEFINED
-from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, distinct, levels, pile
+from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, distinct, last_end, levels, pile
 from judge_audit.messages import say
 from judge_audit.vocabulary import ORIGINAL, POOLED, State, Verdict
 
@@ -72,17 +72,18 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
         verdicts.append(verdict_of(evidence, "pile", dimension, Verdict.MISSING, "undeclared", reason))
         span = (float(pooled.min()), float(pooled.max())) if len(pooled) else (0.0, 0.0)
         if span[1] > span[0]:
-            measures += pile_rows(evidence, dimension, scores, (span[1] - span[0]) / 10)
+            measures += pile_rows(evidence, dimension, scores, (span[1] - span[0]) / 10, span[1])
     elif (count := levels(low, high, evidence.card.scale_step)) is not None and count < COARSE_LEVELS:
         reason = say("scale.coarse_scale")
         verdicts.append(verdict_of(evidence, "pile", dimension, Verdict.MISSING, "coarse_scale", reason))
     else:
         width = bin_width(low, high, evidence.card.scale_step)
-        measures += pile_rows(evidence, dimension, scores, width)
+        top = last_end(low, high, evidence.card.scale_step)
+        measures += pile_rows(evidence, dimension, scores, width, top)
         if held is not None and len(pooled):
-            found = pile(pooled, width)
+            found = pile(pooled, width, top)
             left = leaving(evidence, held, found.low, found.high)
-        verdicts.append(pile_verdict(evidence, dimension, pooled, width, held, left))
+        verdicts.append(pile_verdict(evidence, dimension, pooled, width, top, held, left))
         verdicts += leaving_verdicts(evidence, dimension, left)
         verdicts.append(_beyond_scale(evidence, dimension, pooled))
         reached, said = _reach(evidence, dimension, width, low, high, held)

@@ -8,7 +8,7 @@ import numpy as np
 
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.filling import filled, missing_share, raw_lifts, sizes
-from judge_audit.checks.ladder_question import Bounds, Judged, Question, percent
+from judge_audit.checks.ladder_question import Bounds, Judged, Question, percent, unpictured
 from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, below, corrected_level, wilson
 from judge_audit.measures.ladders import falls_steadily
 from judge_audit.measures.lifts import combined_mean
@@ -33,6 +33,8 @@ def run(evidence: Evidence) -> Findings:
     """
     fall = evidence.limits["top_response.fall"]
     findings = Findings()
+    if not evidence.axes:
+        return unpictured(evidence, NAME, MEASURE)
     for dimension in evidence.dimensions:
         for axis in evidence.axes:
             question = Question(evidence, NAME, MEASURE, axis, dimension, Bounds(None, -fall, fall))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.errors import MachineryError
+from judge_audit.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +40,11 @@ def init(folder: Path = typer.Argument(Path(), help="Where to.")) -> None:
 
 
 def demo(
+    what: str = typer.Argument(
+        "photos",
+        metavar="[photos|published]",
+        help="photos, or published: two famous judges beside three people.",
+    ),
     lake: Path | None = LAKE,
     report: Path | None = REPORT,
     runner: str | None = RUNNER,
@@ -47,7 +52,12 @@ def demo(
     dry_run: bool = DRY_RUN,
     as_json: bool = AS_JSON,
 ) -> None:
-    """Audit the built-in judge on built-in pictures, in a lake of its own (judge-audit-demo/ here)."""
+    """Audit the built-in judge on built-in pictures, or published scores; in a lake of its own (judge-audit-demo/)."""
+    if what == "published":
+        _published(lake, report, dry_run=dry_run, as_json=as_json)
+        return
+    if what != "photos":
+        raise UsageError(f"there is no demo “{what}”; there are photos and published.")
     from judge_audit.demo.corpus import write_demo_corpus
     from judge_audit.progress import shown
     from judge_audit.project import resolve
@@ -63,6 +73,31 @@ def demo(
         "workers": workers,
     }
     _audit(resolve(None, overrides), dry_run=dry_run, as_json=as_json)
+
+
+def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json: bool) -> None:
+    """Import published ratings and replies, and audit both judges beside the people."""
+    from judge_audit.demo.published import JUDGES, card_path, import_published
+    from judge_audit.lake import Lake
+    from judge_audit.project import resolve
+
+    home = lake or DEMO_FOLDER / "published" / "lake"
+    folder = report or DEMO_FOLDER / "published" / "report"
+    done = import_published(Lake.open(home))
+    if not as_json:
+        for line in (line for entry in done for line in entry.lines if not line.startswith("Columns of")):
+            typer.echo(line)
+    told = []
+    for judge in JUDGES:
+        overrides = {"judge": str(card_path(judge)), "lake": str(home), "report": str(folder / judge)}
+        result = _result(resolve(None, overrides), dry_run=dry_run)
+        told.append(result.document)
+        if not as_json:
+            typer.echo(f"\n{judge}")
+            for line in result.lines:
+                typer.echo(line)
+    if as_json:
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str))
 
 
 def run(  # noqa: PLR0917 - the options of a command, never called by position
@@ -115,15 +150,20 @@ def _names(text: str | None) -> str | list[str] | None:
 
 def _audit(configuration: Configuration, *, dry_run: bool, as_json: bool) -> None:
     """Hand a configuration to the audit flow and print what it says."""
-    from judge_audit.progress import shown
-
-    with shown() as progress:
-        result = _flow("audit")(configuration, progress=progress, dry_run=dry_run)
+    result = _result(configuration, dry_run=dry_run)
     if as_json:
         typer.echo(json.dumps(result.document, ensure_ascii=False, indent=2, default=str))
     else:
         for line in result.lines:
             typer.echo(line)
+
+
+def _result(configuration: Configuration, *, dry_run: bool) -> Any:  # noqa: ANN401 - the flows' own type
+    """Hand a configuration to the audit flow."""
+    from judge_audit.progress import shown
+
+    with shown() as progress:
+        return _flow("audit")(configuration, progress=progress, dry_run=dry_run)
 
 
 def _flow(name: str) -> Callable[..., Any]:

@@ -28,6 +28,7 @@ NOT_KINDS = frozenset(
         "model_shapes",
         "preprocessing",
         "protocol",
+        "replies",
         "ruler",
     }
 )

@@ -56,17 +56,29 @@ def bin_width(low: float, high: float, step: float | None) -> float:
     return (high - low) / BINS
 
 
-def pile(values: Floats, width: float) -> Pile:
+def last_end(low: float, high: float, step: float | None) -> float | None:
+    """Give the upper end of the last of ten bins, which belongs to it; None where the bins are the values."""
+    count = levels(low, high, step)
+    return None if count is not None and count <= FEW_LEVELS else high
+
+
+def pile(values: Floats, width: float, top: float | None = None) -> Pile:
     """Find the largest mass in any half-open window [a, a + 2·width), sliding over all positions.
 
-    Fixed bin edges understate a pile; a closed window on integers would hold three values.
+    Fixed bin edges understate a pile; a closed window on integers would hold three values. Only the window
+    that ends at the upper end of a scale cut into ten holds that end too, as the last bin does: a 10 on a
+    scale from 0 to 10 would otherwise lie in no bin.
 
     Args:
         values: Scores, shape (n,), n ≥ 1.
         width: A bin's width.
+        top: Upper end of a scale cut into ten bins, None where the bins are the values.
     """
     ordered = np.sort(np.round(values, 9))
-    ends = np.searchsorted(ordered, np.round(ordered + 2 * width, 9), side="left")
+    beyond = np.round(ordered + 2 * width, 9)
+    ends = np.searchsorted(ordered, beyond, side="left")
+    if top is not None:
+        ends[beyond == np.round(top, 9)] = np.searchsorted(ordered, np.round(top, 9), side="right")
     counts = ends - np.arange(len(ordered))
     best = int(np.argmax(counts))
     return Pile(float(ordered[best]), float(ordered[best] + 2 * width), int(counts[best]), len(ordered))

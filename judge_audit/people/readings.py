@@ -76,7 +76,7 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
     for number, row in told.rows:
         if row["axis"] in others:
             continue
-        reading, wrong = _one(row, axes, known)
+        reading, wrong = reading_of(row, axes, known)
         key = tuple(str(reading[name]) for name in ("item_id", "axis", "annotator_id", "protocol", "catch"))
         if not wrong and first_row.setdefault(key, number) != number:
             wrong["annotator_id"] = (
@@ -89,15 +89,21 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
     return pa.Table.from_pylist(found, schema=SCHEMA)
 
 
-def _one(
-    row: Mapping[str, str], axes: Mapping[str, Axis], known: set[str]
+def reading_of(
+    row: Mapping[str, str], axes: Mapping[str, Axis], known: set[str] | None
 ) -> tuple[dict[str, object], dict[str, str]]:
-    """Turn one row of the file into a reading and its faults by column."""
+    """Turn one row of a file into a reading and its faults by column.
+
+    Args:
+        row: Texts by column.
+        axes: The axes by name.
+        known: Ids of the items there are, None where that is not to be asked.
+    """
     wrong: dict[str, str] = {}
     catch = row.get("catch", "").strip().lower()
     if catch not in _YES | _NO:
         wrong["catch"] = f"“{row['catch']}” is neither true nor false."
-    if row["item_id"] not in known and catch not in _YES:
+    if known is not None and row["item_id"] not in known and catch not in _YES:
         wrong["item_id"] = f"there is no item “{row['item_id']}” in the items file."
     if not row["annotator_id"].strip():
         wrong["annotator_id"] = "it is empty; every reading names its reader."

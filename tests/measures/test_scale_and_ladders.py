@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from judge_audit.measures.ladders import edge, falls_steadily
-from judge_audit.measures.scale import bin_width, distinct, levels, pile
+from judge_audit.measures.scale import bin_width, distinct, last_end, levels, pile
 
 
 def test_a_pile_is_found_wherever_bin_edges_fall():
@@ -22,6 +22,14 @@ def test_a_pile_is_found_wherever_bin_edges_fall():
 def test_a_window_on_whole_numbers_holds_two_values_and_not_three():
     values = np.array([6.0] * 30 + [7.0] * 30 + [8.0] * 40)
     assert (pile(values, 1.0).hits, pile(values, 1.0).low) == (70, 7.0)
+
+
+def test_the_last_of_ten_bins_holds_the_end_of_the_scale():
+    values = np.array([8.0] * 20 + [9.0] * 20 + [10.0] * 20 + [3.0] * 40)
+    assert pile(values, 1.0, last_end(0, 10, None)).hits == 60
+    assert pile(values, 1.0, last_end(0, 10, 1)).hits == 40
+    inside = np.array([6.0] * 20 + [7.0] * 20 + [8.0] * 20)
+    assert pile(inside, 1.0, last_end(0, 10, None)).hits == 40
 
 
 def test_a_pile_agrees_with_a_search_over_every_window():

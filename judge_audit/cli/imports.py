@@ -1,0 +1,148 @@
+"""The command that takes tables in: `import labels|scores|readings|choices|decisions|pairs|reviews|appeals`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from judge_audit.errors import UsageError
+
+if TYPE_CHECKING:
+    from judge_audit.judges.cards import Card
+
+LAKE = typer.Option(
+    None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
+)
+
+
+def take(
+    kind: str = typer.Argument(
+        metavar="TABLE", help="labels, scores, readings, choices, decisions, pairs, reviews or appeals."
+    ),
+    file: Path = typer.Argument(metavar="FILE", help=".csv, .jsonl or .parquet."),
+    *,
+    card: str | None = typer.Option(None, "--card", help="Scores: the card of their judge (kind: table)."),
+    mapping: Path | None = typer.Option(
+        None, "--mapping", help="A mapping file (.yaml); options win over it."
+    ),
+    columns: list[str] = typer.Option(
+        [], "--map", metavar="OURS=THEIRS", help="Which column is which; item_id=model,uid puts two together."
+    ),
+    fixed: list[str] = typer.Option([], "--set", metavar="OURS=VALUE", help="The same value in every row."),
+    only: list[str] = typer.Option(
+        [], "--only", metavar="THEIRS=VALUE", help="Take only these rows; several values with commas between."
+    ),
+    wide: str | None = typer.Option(
+        None, "--wide", help="Columns that each hold a value, with commas between."
+    ),
+    wide_as: str | None = typer.Option(
+        None,
+        "--wide-as",
+        help="What their names are: annotator_id (labels) or dimension (scores) if not said.",
+    ),
+    level: str | None = typer.Option(None, "--level", help="Labels: nominal, ordinal or interval."),
+    scale: str | None = typer.Option(None, "--scale", metavar="LOW..HIGH", help="Labels: ends of the scale."),
+    lower_is_better: bool = typer.Option(False, "--lower-is-better", help="Labels: a smaller one is better."),
+    separator: str | None = typer.Option(
+        None, "--separator", help="What stands between columns put together."
+    ),
+    skip_bad: bool = typer.Option(False, "--skip-bad", help="Leave bad rows out, and list them in the lake."),
+    lake: str | None = LAKE,
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
+) -> None:
+    """Take a table you hold already into the lake: people's labels, a judge's scores, and more."""
+    from judge_audit.cli.lakes import where
+    from judge_audit.imports.importer import import_file
+    from judge_audit.imports.kinds import find_kind
+    from judge_audit.lake import Lake
+
+    find_kind(kind)
+    options: dict[str, Any] = {
+        "columns": {name: _several(given) for name, given in _pairs("--map", columns).items()},
+        "set": _pairs("--set", fixed),
+        "only": {name: _several(given) for name, given in _pairs("--only", only).items()},
+        "wide": _several(wide) if wide else None,
+        "wide_as": wide_as,
+        "level": level,
+        "separator": separator,
+        "higher_is_better": False if lower_is_better else None,
+        **_ends(scale),
+    }
+    loaded = _card(card) if card else None
+    axes = None
+    if kind == "readings":
+        from judge_audit.parts import find_axes
+
+        axes = {name: part.thing for name, part in find_axes(_project()).items()}
+    done = import_file(
+        Lake.open(where(lake)),
+        kind,
+        file,
+        mapping=mapping,
+        options=options,
+        card=loaded,
+        axes=axes,
+        skip_bad=skip_bad,
+    )
+    if as_json:
+        typer.echo(json.dumps(asdict(done), ensure_ascii=False, indent=2))
+        return
+    for line in done.lines:
+        typer.echo(line)
+    if kind == "scores":
+        typer.echo(f'Audit it: judge-audit run --judge "{card}" --lake "{where(lake)}"')
+
+
+def _project() -> str:
+    return str(Path.cwd()) if Path("audit.yaml").exists() else ""
+
+
+def _card(spec: str) -> Card:
+    """Load the card of a judge whose scores come as a table."""
+    from judge_audit.judges import load_judge
+    from judge_audit.judges.table import KIND
+    from judge_audit.parts import find_kinds
+
+    project = _project()
+    kinds = {name: part.thing for name, part in find_kinds(project).items()}
+    card = load_judge(spec, project=Path(project) if project else None, kinds=kinds).card
+    if card.kind != KIND:
+        raise UsageError(
+            f"--card {spec}: it is of kind “{card.kind}”, which is asked for its scores. Scores that exist already "
+            f"belong to a card of kind “{KIND}”."
+        )
+    return card
+
+
+def _pairs(option: str, given: list[str]) -> dict[str, str]:
+    """Take NAME=VALUE apart."""
+    found = {}
+    for entry in given:
+        name, equals, value = entry.partition("=")
+        if not name or not equals or not value:
+            raise UsageError(f"{option} {entry}: write NAME=VALUE.")
+        if name in found:
+            raise UsageError(f"{option} {entry}: {name} stands twice; several values have commas between.")
+        found[name] = value
+    return found
+
+
+def _several(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _ends(scale: str | None) -> dict[str, float]:
+    """Read LOW..HIGH."""
+    if scale is None:
+        return {}
+    low, dots, high = scale.partition("..")
+    try:
+        if dots:
+            return {"low": float(low), "high": float(high)}
+    except ValueError:
+        pass
+    raise UsageError(f"--scale {scale}: write LOW..HIGH, such as 1..5.")

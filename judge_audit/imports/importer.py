@@ -1,0 +1,236 @@
+"""Importing a file: read, arrange, take, and commit all of it at once, or say everything that is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from judge_audit import __version__
+from judge_audit.digests import canonical_json, file_digest, text_digest
+from judge_audit.errors import Fault, InputError, UsageError
+from judge_audit.imports.arranging import arrange
+from judge_audit.imports.covariates import instrument
+from judge_audit.imports.kinds import find_kind
+from judge_audit.imports.known import judge_tables
+from judge_audit.imports.mapping import read_mapping, with_defaults
+from judge_audit.imports.taking import Around, Taken
+from judge_audit.rows import read_rows
+from judge_audit.tables import from_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.judges.cards import Card
+    from judge_audit.lake import Lake
+
+VERSION = "1"
+"""Raised whenever the same file read the same way would give other rows."""
+
+ADVICE = "Nothing was imported. Mend the rows named above, or go on without them by --skip-bad."
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of an import.
+
+    Attributes:
+        import_id: Its name.
+        kind: What was imported.
+        file: Name of the file.
+        new: False if the same file had been imported the same way before.
+        rows: Rows taken.
+        refused: Rows left out.
+        judge_id: The judge whose scores they are, "" for other tables.
+        notes: What limits every figure made of these rows.
+        lines: Everything to print.
+    """
+
+    import_id: str
+    kind: str
+    file: str
+    new: bool
+    rows: int
+    refused: int
+    judge_id: str
+    notes: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def import_file(  # noqa: PLR0913 - what the command line offers
+    lake: Lake,
+    kind: str,
+    path: Path,
+    *,
+    mapping: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    card: Card | None = None,
+    axes: Mapping[str, Axis] | None = None,
+    skip_bad: bool = False,
+) -> Imported:
+    """Import a file into a lake, wholly or not at all.
+
+    Args:
+        lake: The lake.
+        kind: labels, scores, readings, choices, decisions, pairs, reviews or appeals.
+        path: .csv, .jsonl / .ndjson or .parquet.
+        mapping: A mapping file.
+        options: Keys of a mapping file that win over it.
+        card: The card of the judge whose scores these are.
+        axes: The axes that readings may be of; the shipped ones if not given.
+        skip_bad: Leave bad rows out and list them in table `refusals`, instead of refusing the file.
+
+    Raises:
+        UsageError: If there is no such kind or file, or scores come without a card.
+        InputError: With every fault by row and column.
+    """
+    found = find_kind(kind)
+    if (card is not None) != (kind == "scores"):
+        raise UsageError(
+            "scores need the card of their judge: --card cards/my-judge.yaml (kind: table, name, dimensions, scale)."
+            if kind == "scores"
+            else f"--card belongs to scores; {kind} have no judge."
+        )
+    reading = with_defaults(read_mapping(mapping, options), found.WIDE_AS)
+    told = read_rows(path)
+    digest = file_digest(path.read_bytes())
+    said = canonical_json(reading.as_json())
+    judge_id = card.judge_id if card else ""
+    skipping = "skip" if skip_bad else ""
+    import_id = text_digest("import", VERSION, kind, digest, said, judge_id, skipping)
+    if known := _before(lake, import_id):
+        return known
+    arranged = arrange(path.name, told, reading, found.COLUMNS, found.VALUE)
+    around = Around(lake, import_id, card, _axes(axes) if kind == "readings" else {})
+    taken = found.take(arranged, reading, around)
+    faults = sorted([*arranged.faults, *taken.faults])
+    if faults and not skip_bad:
+        raise InputError(faults, ADVICE)
+    if not any(taken.tables.values()):
+        nothing = Fault(path.name, 0, "", "the file has no rows with a value.")
+        raise InputError(faults or [nothing], "No row of the file can be used." if faults else "")
+    done = _outcome(import_id, kind, path.name, taken, found.TABLE, faults, card, arranged.warnings)
+    _commit(lake, done, taken, faults, card, {"file_digest": digest, "mapping": said})
+    return done
+
+
+def _commit(
+    lake: Lake,
+    done: Imported,
+    taken: Taken,
+    faults: Sequence[Fault],
+    card: Card | None,
+    about: Mapping[str, str],
+) -> None:
+    """Put everything into the lake: what may stand by itself first, then the import in one commit."""
+    row = {
+        **about,
+        "import_id": done.import_id,
+        "kind": done.kind,
+        "judge_id": done.judge_id or None,
+        "file": done.file,
+        "rows": done.rows,
+        "refused": done.refused,
+        "notes": list(done.notes),
+        "code_version": __version__,
+        "imported_at": datetime.now(UTC),
+    }
+    for contents in taken.before:
+        lake.commit({**_named(contents, done.import_id), **judge_tables(instrument(), control=True)})
+    tables = _named({**taken.tables, "refusals": _refusals(faults)}, done.import_id)
+    whose = judge_tables(card) if card else {}
+    lake.commit({**tables, **whose, "imports": from_rows("imports", [row])})
+
+
+def _axes(axes: Mapping[str, Axis] | None) -> Mapping[str, Axis]:
+    if axes is not None:
+        return axes
+    from judge_audit.axes import builtin_axes  # noqa: PLC0415 - drawing libraries, only where readings come
+
+    return builtin_axes()
+
+
+def _before(lake: Lake, import_id: str) -> Imported | None:
+    """Find the same file imported the same way before."""
+    rows = lake.read("imports", import_id=import_id).to_pylist()
+    if not rows:
+        return None
+    (row,) = rows
+    when = row["imported_at"].strftime("%Y-%m-%d %H:%M UTC")
+    line = f"{row['file']} was imported the same way on {when} (import {import_id[:8]}); nothing was added."
+    return Imported(
+        import_id=import_id,
+        kind=row["kind"],
+        file=row["file"],
+        new=False,
+        rows=row["rows"],
+        refused=row["refused"],
+        judge_id=row["judge_id"] or "",
+        notes=tuple(row["notes"]),
+        lines=(line, *(f"Note: {note}" for note in row["notes"])),
+    )
+
+
+def _outcome(  # noqa: PLR0913, PLR0917 - the parts of one outcome
+    import_id: str,
+    kind: str,
+    file: str,
+    taken: Taken,
+    table: str,
+    faults: Sequence[Fault],
+    card: Card | None,
+    warnings: Sequence[str],
+) -> Imported:
+    """Say what came of a file."""
+    rows = len(taken.tables.get(table, ()))
+    refused = len({fault.row for fault in faults})
+    told = taken.tables["items" if card else table]
+    items = len({row["item_id"] for row in told if "item_id" in row})
+    what = f"new answers of {card.name}, of" if card else kind
+    over = f"{what} {items:,} items" if card else f"{kind} of {items:,} items" if items else kind
+    lines = [f"Imported {rows:,} {over} from {file} (import {import_id[:8]}).", *warnings, *taken.lines]
+    if refused:
+        lines.append(f"{refused:,} faulty rows were left out; table refusals lists them.")
+    return Imported(
+        import_id=import_id,
+        kind=kind,
+        file=file,
+        new=True,
+        rows=rows,
+        refused=refused,
+        judge_id=card.judge_id if card else "",
+        notes=tuple(taken.notes),
+        lines=(*lines, *(f"Note: {note}" for note in taken.notes)),
+    )
+
+
+def _named(contents: Mapping[str, Sequence[Mapping[str, Any]]], import_id: str) -> dict[str, pa.Table]:
+    """Make tables of rows and write the import's name into those that bear it."""
+    named = {"items": "plan_id", "probes": "plan_id", "refusals": "plan_id", "calls": "", "scores": ""}
+    found = {}
+    for name, rows in contents.items():
+        column = named.get(name, "import_id")
+        found[name] = from_rows(name, ({**row, column: import_id} for row in rows) if column else rows)
+    return found
+
+
+def _refusals(faults: Sequence[Fault]) -> list[dict[str, Any]]:
+    """Make rows of `refusals`; what is wrong with one field several times is one row."""
+    held: dict[tuple[str, int, str], dict[str, Any]] = {}
+    for fault in faults:
+        key = (fault.file, fault.row, fault.column)
+        if key in held:
+            held[key]["reason"] += " " + fault.message
+        else:
+            held[key] = {
+                "file": fault.file,
+                "row": fault.row,
+                "column": fault.column,
+                "item_id": fault.item_id,
+                "reason": fault.message,
+            }
+    return list(held.values())

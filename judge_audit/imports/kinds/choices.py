@@ -1,0 +1,56 @@
+"""Choices: annotators' picks within groups, such as the candidates of one prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judge_audit.imports.columns import Field
+from judge_audit.imports.taking import Taken, numbered, read_values, refuse_twice, unknown_note
+
+if TYPE_CHECKING:
+    from judge_audit.imports.arranging import Arranged
+    from judge_audit.imports.mapping import Reading
+    from judge_audit.imports.taking import Around
+
+TABLE = "choices"
+VALUE = "item_id"
+WIDE_AS = "annotator_id"
+COLUMNS = (
+    Field("group_id", "name", needed=True, filled=True),
+    Field("item_id", "name", needed=True),
+    Field("annotator_id", "name"),
+    Field("candidates", "names"),
+    Field("chosen_at", "time"),
+)
+
+KEY = ("group_id", "annotator_id")
+
+
+def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
+    """Make choices of a file; an empty pick is none, and counted."""
+    del reading, around
+    rows, faults = read_values(arranged, COLUMNS)
+    empty = sum(not row["item_id"] for _, row in rows)
+    picked = [(entry, row) for entry, row in rows if row["item_id"]]
+    strangers = [
+        (entry, row) for entry, row in picked if row["candidates"] and row["item_id"] not in row["candidates"]
+    ]
+    faults += [
+        arranged.fault(entry, "item_id", f"“{row['item_id']}” is none of the group's candidates.")
+        for entry, row in strangers
+    ]
+    refused = {id(row) for _, row in strangers}
+    sound = [(entry, row) for entry, row in picked if id(row) not in refused]
+    named, nameless = (
+        [pair for pair in sound if bool(pair[1]["annotator_id"]) == known] for known in (True, False)
+    )
+    said = "this annotator chose in this group in row {first} already; keep one of them."
+    kept, twice = refuse_twice(arranged, named, KEY, said)
+    kept = sorted([*kept, *nameless], key=lambda pair: pair[0].number)
+    numbered(kept, KEY)
+    return Taken(
+        {TABLE: [row for _, row in kept]},
+        faults + twice,
+        unknown_note(kept, "chose"),
+        [f"{empty:,} empty picks are no choices."] if empty else [],
+    )

@@ -1,0 +1,113 @@
+"""Labels: annotators' ratings of items, a dimension at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.imports.columns import Field, Unfit, is_nothing, number_of, shortened
+from judge_audit.imports.taking import Taken, numbered, read_values, refuse_twice, unknown_note
+from judge_audit.vocabulary import OVERALL
+
+if TYPE_CHECKING:
+    from judge_audit.imports.arranging import Arranged, Entry
+    from judge_audit.imports.mapping import Reading, Scale
+    from judge_audit.imports.taking import Around
+
+    Row = dict[str, Any]
+
+TABLE = "labels"
+VALUE = "value"
+WIDE_AS = "annotator_id"
+COLUMNS = (
+    Field("item_id", "name", needed=True, filled=True),
+    Field("value", "text", needed=True),
+    Field("dimension", "name"),
+    Field("annotator_id", "name"),
+    Field("source", "name"),
+    Field("topic", "name"),
+    Field("prompt_id", "name"),
+    Field("cluster", "name"),
+    Field("labelled_at", "time"),
+)
+
+KEY = ("item_id", "dimension", "annotator_id")
+
+
+def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
+    """Make labels of a file; an empty value is no label, and counted."""
+    del around
+    rows, faults = read_values(arranged, COLUMNS)
+    labels: list[tuple[Entry, Row]] = []
+    empty = 0
+    for entry, row in rows:
+        if is_nothing(row["value"]):
+            empty += 1
+            continue
+        try:
+            labels.append((entry, _label(row, reading)))
+        except Unfit as error:
+            faults.append(arranged.fault(entry, VALUE, str(error)))
+    named, nameless = (
+        [pair for pair in labels if bool(pair[1]["annotator_id"]) == known] for known in (True, False)
+    )
+    said = "this annotator labelled this item in row {first} already; keep one of them."
+    kept, twice = refuse_twice(arranged, named, KEY, said)
+    numbered(nameless, KEY)
+    faults += twice
+    rows = sorted([*kept, *nameless], key=lambda pair: pair[0].number)
+    return Taken(
+        {TABLE: [row for _, row in rows]},
+        faults,
+        [*unknown_note(rows, "labelled"), *_level_note(reading), *_source_note(rows)],
+        [f"{empty:,} empty values are no labels."] if empty else [],
+    )
+
+
+def _label(row: Row, reading: Reading) -> Row:
+    """Make one label."""
+    dimension = row["dimension"] or OVERALL
+    scale = reading.scale(dimension)
+    text = row["value"]
+    return {
+        **row,
+        "dimension": dimension,
+        "cluster": row["cluster"] or row["item_id"],
+        "repeat": 0,
+        "value": _number(text, reading, scale),
+        "label_text": text,
+        "level": scale.level,
+        "low": scale.low,
+        "high": scale.high,
+        "higher_is_better": scale.higher_is_better,
+    }
+
+
+def _number(text: str, reading: Reading, scale: Scale) -> float:
+    """Give the number of a label.
+
+    Raises:
+        Unfit: If it has none, or one beyond the declared ends.
+    """
+    word = text.strip().casefold()
+    try:
+        value = reading.words[word] if word in reading.words else number_of(text)
+    except Unfit as error:
+        advice = "write which number each word stands for, in a mapping: words: {good: 5, …}"
+        raise Unfit(f"{error} For labels in words, {advice}.") from error
+    if scale.low is not None and scale.high is not None and not scale.low <= value <= scale.high:
+        raise Unfit(f"{shortened(text)} lies beyond the declared ends {scale.low:g} and {scale.high:g}.")
+    return value
+
+
+def _level_note(reading: Reading) -> list[str]:
+    if reading.level or any("level" in own for own in reading.dimensions.values()):
+        return []
+    return ["Nobody said of what level the labels are; they are taken as ordinal."]
+
+
+def _source_note(rows: list[tuple[Entry, Row]]) -> list[str]:
+    if any(row["source"] for _, row in rows):
+        return []
+    return [
+        "The file does not say which generator each image came from: labels take it from the judge's items."
+    ]

@@ -1,0 +1,43 @@
+"""Pairs: an intact member beside a damaged one, by kind of damage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judge_audit.imports.columns import Field
+from judge_audit.imports.taking import Taken, read_values, refuse_twice
+
+if TYPE_CHECKING:
+    from judge_audit.imports.arranging import Arranged
+    from judge_audit.imports.mapping import Reading
+    from judge_audit.imports.taking import Around
+
+TABLE = "pairs"
+VALUE = ""
+WIDE_AS = ""
+COLUMNS = (
+    Field("pair_id", "name", needed=True, filled=True),
+    Field("kind", "name", needed=True, filled=True),
+    Field("intact", "name", needed=True, filled=True),
+    Field("damaged", "name", needed=True, filled=True),
+    Field("source", "name"),
+    Field("topic", "name"),
+    Field("cluster", "name"),
+)
+
+
+def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
+    """Make pairs of a file."""
+    del reading, around
+    rows, faults = read_values(arranged, COLUMNS)
+    kept, twice = refuse_twice(arranged, rows, ("pair_id",), "this name stands in row {first} already.")
+    same = [
+        arranged.fault(entry, "damaged", "it is the intact member itself.")
+        for entry, row in kept
+        if row["intact"] == row["damaged"]
+    ]
+    sound = [row for _, row in kept if row["intact"] != row["damaged"]]
+    return Taken(
+        {TABLE: [{**row, "cluster": row["cluster"] or row["pair_id"]} for row in sound]},
+        faults + twice + same,
+    )

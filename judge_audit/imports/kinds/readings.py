@@ -1,0 +1,46 @@
+"""Readings: the points that annotators marked on ladders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judge_audit.imports.columns import Field
+from judge_audit.imports.taking import Taken, read_values, refuse_twice
+from judge_audit.people.readings import reading_of
+
+if TYPE_CHECKING:
+    from judge_audit.imports.arranging import Arranged
+    from judge_audit.imports.mapping import Reading
+    from judge_audit.imports.taking import Around
+
+TABLE = "readings"
+VALUE = "perceptible"
+WIDE_AS = "annotator_id"
+COLUMNS = (
+    Field("item_id", "name", needed=True, filled=True),
+    Field("axis", "name", needed=True, filled=True),
+    Field("annotator_id", "name", needed=True, filled=True),
+    Field("perceptible", needed=True),
+    Field("objectionable"),
+    Field("protocol", "name"),
+    Field("recipe_version"),
+    Field("catch"),
+)
+
+KEY = ("item_id", "axis", "protocol", "catch", "annotator_id")
+
+
+def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
+    """Make readings of a file; an empty point is “never noticed”."""
+    del reading
+    rows, faults = read_values(arranged, COLUMNS)
+    found = []
+    for entry, row in rows:
+        texts = {name: row[name] for name in row if name in arranged.columns}
+        made, wrong = reading_of(texts, around.axes, None)
+        faults += [arranged.fault(entry, column, said) for column, said in wrong.items()]
+        if not wrong:
+            found.append((entry, {**made, "row": entry.number}))
+    said = "this reader read this ladder in row {first} already; keep one of them."
+    kept, twice = refuse_twice(arranged, found, KEY, said)
+    return Taken({TABLE: [row for _, row in kept]}, faults + twice)

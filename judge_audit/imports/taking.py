@@ -1,0 +1,131 @@
+"""What every kind of table does with its rows: read each value, refuse what does not fit, refuse repetitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.imports.columns import Unfit, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.errors import Fault
+    from judge_audit.imports.arranging import Arranged, Entry
+    from judge_audit.imports.columns import Field
+    from judge_audit.judges.cards import Card
+    from judge_audit.lake import Lake
+
+    Row = dict[str, Any]
+
+UNKNOWN_ANNOTATORS = (
+    "The file does not say who {did} in {n} of {all} rows: no figure can tell those annotators apart, neither "
+    "agreement of one with another nor near-copies."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What an import may look at beside its file.
+
+    Attributes:
+        lake: Where it goes.
+        import_id: Its name.
+        card: The card of the judge whose scores it holds, None for other tables.
+        axes: The axes there are, by name.
+    """
+
+    lake: Lake
+    import_id: str
+    card: Card | None
+    axes: Mapping[str, Axis]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a kind made of a file.
+
+    Attributes:
+        tables: Rows by table; import_id and plan_id are filled in by the caller.
+        faults: What does not fit; their rows are in no table.
+        notes: What limits every figure made of these rows.
+        lines: What else to print.
+        before: Rows by table that are put in first, each table by itself; nothing is read of them until the
+            import itself stands.
+    """
+
+    tables: dict[str, list[Row]]
+    faults: list[Fault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    before: list[dict[str, list[Row]]] = field(default_factory=list)
+
+
+def read_values(arranged: Arranged, columns: Sequence[Field]) -> tuple[list[tuple[Entry, Row]], list[Fault]]:
+    """Read every value of every row.
+
+    Returns:
+        The rows that fit, and every fault; a row with a fault is not among them.
+    """
+    found: list[tuple[Entry, Row]] = []
+    faults: list[Fault] = []
+    blank: Row = {column.name: _blank(column) for column in columns}
+    there = [column for column in columns if column.name in arranged.columns]
+    for entry in arranged.entries:
+        row = dict(blank)
+        sound = True
+        for column in there:
+            try:
+                row[column.name] = value_of(column, entry.texts[column.name])
+            except Unfit as error:
+                faults.append(arranged.fault(entry, column.name, str(error)))
+                sound = False
+        if sound:
+            found.append((entry, row))
+    return found, faults
+
+
+def _blank(column: Field) -> Any:  # noqa: ANN401 - what stands where the file lacks the column
+    if column.kind == "yes":
+        return False
+    return "" if column.kind in {"name", "text"} and not column.allowed else None
+
+
+def refuse_twice(
+    arranged: Arranged, rows: Sequence[tuple[Entry, Row]], key: Sequence[str], said: str
+) -> tuple[list[tuple[Entry, Row]], list[Fault]]:
+    """Refuse rows whose key stands before them in the file.
+
+    Args:
+        arranged: The file.
+        rows: Its rows.
+        key: Columns that together name a row.
+        said: What to say; `{first}` is the earlier row.
+    """
+    first: dict[tuple[Any, ...], int] = {}
+    kept: list[tuple[Entry, Row]] = []
+    faults: list[Fault] = []
+    for entry, row in rows:
+        name = tuple(row[column] for column in key)
+        if name in first:
+            faults.append(arranged.fault(entry, key[-1], said.format(first=first[name])))
+        else:
+            first[name] = entry.number
+            kept.append((entry, row))
+    return kept, faults
+
+
+def numbered(rows: Sequence[tuple[Entry, Row]], key: Sequence[str]) -> None:
+    """Number rows of the same key from 0 in their column `repeat`."""
+    seen: dict[tuple[Any, ...], int] = {}
+    for _, row in rows:
+        name = tuple(row[column] for column in key)
+        row["repeat"] = seen.get(name, 0)
+        seen[name] = row["repeat"] + 1
+
+
+def unknown_note(rows: Sequence[tuple[Entry, Row]], did: str) -> list[str]:
+    """Name missing annotators as the limitation they are."""
+    n = sum(not row["annotator_id"] for _, row in rows)
+    return [UNKNOWN_ANNOTATORS.format(did=did, n=f"{n:,}", all=f"{len(rows):,}")] if n else []

@@ -1,0 +1,75 @@
+"""What people said of an audit's items: the labels in the lake, every one once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judge_audit.tables import schema
+
+if TYPE_CHECKING:
+    from judge_audit.lake import Lake
+
+HIDDEN = ("import_id", "label_text", "labelled_at")
+"""Columns of the table that no check sees."""
+
+SCHEMA = pa.schema([field for field in schema("labels") if field.name not in HIDDEN])
+"""A label as checks see it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labels of an audit's items.
+
+    Attributes:
+        table: A table of `SCHEMA`, sorted.
+        imports: Digest of each file they came from, by `import <import_id>`.
+        notes: What limits every figure made of them.
+    """
+
+    table: pa.Table
+    imports: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def labels_of(lake: Lake, items: pa.Table) -> Labels:
+    """Read the labels of an audit's items.
+
+    Where one annotator labelled an item in several imports, the newest counts; labels of unknown annotators
+    all count. Source, topic, prompt and cluster are the item's where the labels do not say.
+
+    Args:
+        lake: The lake.
+        items: The audit's items.
+    """
+    known = {row["item_id"]: row for row in items.to_pylist()}
+    files = lake.read("imports", kind="labels").to_pylist()
+    files.sort(key=lambda row: (row["imported_at"], row["import_id"]))
+    place = {row["import_id"]: number for number, row in enumerate(files)}
+    found = lake.read("labels")
+    found = found.filter(pc.is_in(found["item_id"], value_set=pa.array(list(known), pa.string())))
+    rows = sorted(found.to_pylist(), key=lambda row: place[row["import_id"]])
+    held: dict[tuple[Any, ...], dict[str, Any]] = {}
+    key: tuple[Any, ...]
+    replaced = 0
+    for row in rows:
+        named = (row["item_id"], row["dimension"], row["annotator_id"])
+        key = named if row["annotator_id"] else (*named, row["import_id"], row["repeat"])
+        replaced += key in held
+        held[key] = row
+    for row in held.values():
+        item = known[row["item_id"]]
+        row.update({name: row[name] or item[name] for name in ("source", "topic", "prompt_id")})
+        row["cluster"] = item["cluster"] if row["cluster"] == row["item_id"] else row["cluster"]
+    used = {row["import_id"] for row in held.values()}
+    notes = [f"{row['file']}: {note}" for row in files if row["import_id"] in used for note in row["notes"]]
+    if replaced:
+        notes.append(f"{replaced:,} labels were given again in a later import; the newest count.")
+    return Labels(
+        pa.Table.from_pylist([held[key] for key in sorted(held)], schema=SCHEMA),
+        {f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used},
+        tuple(dict.fromkeys(notes)),
+    )
