@@ -12,11 +12,12 @@ from judge_audit.vocabulary import State
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.judges.cards import Card
     from judge_audit.judges.replies import ReplyRule
 
     Row = dict[str, Any]
     Found = tuple[float | None, State]
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 
 EMPTY: tuple[None, State] = (None, State.EMPTY)
 
@@ -32,7 +33,7 @@ def read_raw(raw: Mapping[str, str], rule: ReplyRule) -> dict[str, Found]:
 
 def packed(raw: Mapping[str, str]) -> str:
     """Write the replies of one call as the text that table `calls` keeps."""
-    return json.dumps(dict(raw), ensure_ascii=False, sort_keys=True)
+    return ENCODER.encode(dict(raw))
 
 
 def unpacked(text: str | None) -> dict[str, str]:
@@ -44,12 +45,12 @@ def unpacked(text: str | None) -> dict[str, str]:
     return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
 
 
-def call_row(card: Card, probe_id: str, repeat: int, raw: str, found: Mapping[str, Found]) -> Row:
+def call_row(judge_id: str, probe_id: str, repeat: int, raw: str, found: Mapping[str, Found]) -> Row:
     """Make the row of `calls` of one answer: ok if any of its dimensions is."""
     states = [state for _, state in found.values()]
     state = State.OK if State.OK in states else next(iter(states), State.EMPTY)
     return {
-        "judge_id": card.judge_id,
+        "judge_id": judge_id,
         "probe_id": probe_id,
         "repeat": repeat,
         "runtime_id": "imported",
@@ -62,17 +63,19 @@ def call_row(card: Card, probe_id: str, repeat: int, raw: str, found: Mapping[st
     }
 
 
-def score_rows(card: Card, probe_id: str, repeat: int, found: Mapping[str, Found]) -> list[Row]:
+def score_rows(
+    judge_id: str, parser_version: str, probe_id: str, repeat: int, found: Mapping[str, Found]
+) -> list[Row]:
     """Make the rows of `scores` of one answer."""
     return [
         {
-            "judge_id": card.judge_id,
+            "judge_id": judge_id,
             "probe_id": probe_id,
             "repeat": repeat,
             "dimension": dimension,
             "value": value,
             "state": state.value,
-            "parser_version": card.parser_version,
+            "parser_version": parser_version,
         }
         for dimension, (value, state) in found.items()
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.digests import text_digest
@@ -35,6 +36,7 @@ NO_SOURCE = "unknown"
 """Source of an item whose generator nobody named."""
 
 
+@lru_cache(maxsize=1 << 17)
 def probe_name(item_id: str) -> str:
     """Name the one probe of an item without pixels: itself, untouched."""
     return text_digest("item without pixels", item_id)

@@ -29,8 +29,9 @@ def reread(lake: Lake, card: Card) -> int:
     Returns:
         How many replies were read.
     """
-    done = {(row["probe_id"], row["repeat"]) for row in lake.answered(card.judge_id).to_pylist()}
-    others = [judge_id for judge_id in family_of(lake, card) if judge_id != card.judge_id]
+    named = card.judge_id
+    done = {(row["probe_id"], row["repeat"]) for row in lake.answered(named).to_pylist()}
+    others = [judge_id for judge_id in family_of(lake, card) if judge_id != named]
     rule = rule_of(card)
     calls: list[Row] = []
     scores: list[Row] = []
@@ -42,8 +43,8 @@ def reread(lake: Lake, card: Card) -> int:
                 continue
             done.add(key)
             found = _kept(held.get(key, {}), card) | read_raw(unpacked(call["raw_reply"]), rule)
-            calls.append(call_row(card, *key, call["raw_reply"], found))
-            scores += score_rows(card, *key, found)
+            calls.append(call_row(named, *key, call["raw_reply"], found))
+            scores += score_rows(named, card.parser_version, *key, found)
     if calls:
         tables = {"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)}
         lake.commit({**tables, **judge_tables(card)})

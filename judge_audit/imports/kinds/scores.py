@@ -62,7 +62,8 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     answers, twice = _answers(arranged, sound, rule)
     covariates, unread = covariate_rows(arranged, reading)
     faults += [*wrong, *twice, *unread]
-    held = held_scores(around.lake, card.judge_id)
+    judge_id = card.judge_id
+    held = held_scores(around.lake, judge_id)
     calls: list[Row] = []
     scores: list[Row] = []
     told: list[tuple[str, str, State]] = []
@@ -75,8 +76,8 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         if odd:
             continue
         if not there:
-            calls.append(call_row(card, probe_id, repeat, packed(answer.raw), answer.found))
-        scores += score_rows(card, probe_id, repeat, fresh)
+            calls.append(call_row(judge_id, probe_id, repeat, packed(answer.raw), answer.found))
+        scores += score_rows(judge_id, card.parser_version, probe_id, repeat, fresh)
         told += [(name, items[item_id]["source"], state) for name, (_, state) in fresh.items()]
     kept = {item_id for item_id, _ in answers}
     listed = [item for item_id, item in items.items() if item_id in kept]
