@@ -27,7 +27,7 @@ from judge_audit.lake import Lake
 from judge_audit.masks import load_mask, mask_digest
 from judge_audit.parts import find_kinds, select_axes
 from judge_audit.people.labels import Labels, labels_of
-from judge_audit.people.readings import read_readings
+from judge_audit.people.readings import read_readings, readings_of
 from judge_audit.vocabulary import POOLED
 
 if TYPE_CHECKING:
@@ -131,9 +131,17 @@ class Session:
             UsageError: If they cannot be used; names every fault.
         """
         path = self.configuration.readings
-        if self.is_table or not path:
+        if self.is_table:
             return None
-        return read_readings(path, self.axes, self.items().items)
+        if path:
+            return read_readings(path, self.axes, self.items().items)
+        found, _ = self.imported_readings
+        return found if found.num_rows else None
+
+    @cached_property
+    def imported_readings(self) -> tuple[pa.Table, dict[str, str]]:
+        """Readings in the lake and the files they came from; they serve where no readings file is named."""
+        return readings_of(self.lake, self.axes, self.items().items)
 
     def labels(self, plan_id: str) -> Labels:
         """Read what people said of a plan's items, once per process."""

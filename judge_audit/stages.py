@@ -158,7 +158,8 @@ def _planned(
         repeats=configuration.repeats,
         seed=configuration.seed,
     )
-    return plan, (*read.warnings, *_left_out(read.refusals)), {}
+    imports = {} if configuration.readings else current.imported_readings[1]
+    return plan, (*read.warnings, *_left_out(read.refusals)), imports
 
 
 IGNORED_ITEMS = (

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from judge_audit.axes.axis import Axis
+    from judge_audit.lake import Lake
 
 REQUIRED = ("item_id", "axis", "annotator_id", "perceptible")
 OPTIONAL = ("objectionable", "protocol", "recipe_version", "catch")
@@ -87,6 +88,30 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
     if faults:
         raise InputError(faults, "Mend the rows named above; no reading was used.")
     return pa.Table.from_pylist(found, schema=SCHEMA)
+
+
+def readings_of(lake: Lake, axes: Mapping[str, Axis], items: pa.Table) -> tuple[pa.Table, dict[str, str]]:
+    """Give the readings that were imported into a lake, of an audit's items and axes.
+
+    Readers count in the order of imports and of rows; a ladder one reader read in several imports counts
+    as the newest has it, in the place of the first.
+
+    Returns:
+        A table of `SCHEMA`, and the digest of each file by `import <import_id>`.
+    """
+    known = set(items["item_id"].to_pylist())
+    files = lake.read("imports", kind="readings").to_pylist()
+    files.sort(key=lambda row: (row["imported_at"], row["import_id"]))
+    place = {row["import_id"]: number for number, row in enumerate(files)}
+    rows = lake.read("readings", axis=list(axes)).to_pylist() if files else []
+    rows = [row for row in rows if row["item_id"] in known or row["catch"]]
+    held: dict[tuple[object, ...], dict[str, object]] = {}
+    for row in sorted(rows, key=lambda row: (place[row["import_id"]], row["row"])):
+        names = ("item_id", "axis", "annotator_id", "protocol", "catch")
+        held[tuple(row[name] for name in names)] = row
+    used = {row["import_id"] for row in held.values()}
+    digests = {f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used}
+    return pa.Table.from_pylist(list(held.values()), schema=SCHEMA), digests
 
 
 def reading_of(

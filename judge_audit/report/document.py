@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.checks.premature import NAME as PREMATURE
 from judge_audit.messages import knows, say
 from judge_audit.report.covariates import covariates_of
 from judge_audit.report.facts import Facts, parsed, read_facts
@@ -12,7 +13,7 @@ from judge_audit.report.placing import histogram, meaning, placing_of
 from judge_audit.report.sight import sight_of
 from judge_audit.report.strips import strips_of
 from judge_audit.standings import POSITION_ROW, capability_of
-from judge_audit.vocabulary import IMAGES, ORIGINAL, OVERALL, State, Verdict
+from judge_audit.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +46,7 @@ def make_document(
     )
     smallest = facts.limits["ladder.coarse_reference"]
     placing = {name: placing_of(facts.untouched, name, sign=sign, smallest=smallest) for name in dimensions}
-    sections = ladder_sections(facts, axes)
+    sections = [section for section in ladder_sections(facts, axes) if section["axis"] != POOLED]
     standings = {row["use"]: row for row in facts.standings}
     first = {POSITION_ROW: {"standing": "none", "reasons": [], "missing": []}, **standings}[POSITION_ROW]
     return {
@@ -100,6 +101,8 @@ def _caveats(facts: Facts, sections: Sequence[Row], warnings: Sequence[str]) -> 
     if facts.audit["status"] != "complete":
         found.append(say("report.caveats.incomplete"))
     found += _control_caveats(facts)
+    if any(row["check"] == PREMATURE and row["axis"] == POOLED for row in facts.verdicts):
+        found.append(say("missing.pictures"))
     provisional = _names(
         section for section in sections if section["zones"] and section["zones"]["provisional"]
     )

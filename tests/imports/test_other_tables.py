@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from table_files import lake_of, write_csv, write_lines
 
+from judge_audit.axes import builtin_axes
 from judge_audit.errors import InputError
 from judge_audit.imports.importer import import_file
 from judge_audit.imports.kinds import find_kind, kind_names
-from judge_audit.tables import TABLES, definition
+from judge_audit.people.readings import SCHEMA, readings_of
+from judge_audit.tables import TABLES, definition, from_rows
 
 
 def take(folder, kind, header, rows, **options):
@@ -85,6 +87,25 @@ def test_readings_are_held_to_the_ladders(tmp_path):
     assert "there is no axis “smell”" in wrong[1, "axis"]
     assert "not a number" in wrong[2, "perceptible"]
     assert "in row 3 already" in wrong[4, "annotator_id"]
+
+
+def test_imported_readings_are_those_of_the_audits_items_and_axes_in_the_order_of_readers(tmp_path):
+    header = "item_id,axis,annotator_id,perceptible"
+    axes = builtin_axes()
+    take(
+        tmp_path, "readings", header, ["a,blur,r2,0.01", "a,blur,r1,0.02", "z,blur,r1,0.01", "a,crop,r1,0.1"]
+    )
+    take(tmp_path, "readings", header, ["a,blur,r2,0.005"])
+    items = from_rows("items", [{"item_id": "a", "plan_id": "p"}])
+    found, imports = readings_of(lake_of(tmp_path), {"blur": axes["blur"]}, items)
+    assert [(row["annotator_id"], row["perceptible"]) for row in found.to_pylist()] == [
+        ("r2", 0.005),
+        ("r1", 0.02),
+    ]
+    assert found.schema == SCHEMA
+    assert len(imports) == 2
+    none, _ = readings_of(lake_of(tmp_path / "other"), axes, items)
+    assert none.num_rows == 0
 
 
 def test_pairs_reviews_and_appeals_are_taken_or_refused(tmp_path):

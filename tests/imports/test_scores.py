@@ -179,7 +179,13 @@ def test_an_audit_of_a_table_runs_from_the_lake_alone_in_seconds(here, capsys):
     said = capsys.readouterr().out
     assert "Position: screening" in said
     assert "who labelled" in said
-    assert (here / "judge-audit-report" / "report.html").exists()
+    document = json.loads((here / "judge-audit-report" / "report.json").read_text(encoding="utf-8"))
+    assert any("No picture is in reach" in caveat for caveat in document["caveats"])
+    assert any("who labelled" in caveat for caveat in document["caveats"])
+    assert document["ladders"] == []
+    assert "No picture is in reach" in (here / "judge-audit-report" / "report.html").read_text(
+        encoding="utf-8"
+    )
     lake = Lake.open("lake")
     audit = next(row for row in lake.read("audits").to_pylist() if row["status"] == "complete")
     used = json.loads(audit["input_digests"])
