@@ -99,7 +99,7 @@ class Session:
     @cached_property
     def seeing(self) -> tuple[SeeingJudge, ...]:
         """The controls that are shown the pictures by which it is found out what a judge can see."""
-        return seeing_controls()
+        return () if self.is_table else seeing_controls()
 
     def controls(self, zones_id: str) -> tuple[PlantedJudge, ...]:
         """The planted-fault judges, answering to the given zones."""

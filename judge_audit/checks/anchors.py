@@ -19,7 +19,7 @@ from judge_audit.digests import draw_seed
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, draws_for
-from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, levels, pile
+from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, last_end, levels, pile
 from judge_audit.measures.subscores import correlated
 from judge_audit.measures.within_prompt import placed
 from judge_audit.messages import say
@@ -157,9 +157,13 @@ def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[
     """Count the bad images below the pile [low, high) of the scores as given, and the good ones above it."""
     ends = evidence.card.scale_low, evidence.card.scale_high
     raw = rounded(evidence.sign * held.scores)
-    below, above = raw < round(low, 9), raw >= round(high, 9)
+    top = None
+    if ends[0] is not None and ends[1] is not None:
+        top = last_end(ends[0], ends[1], evidence.card.scale_step)
+    closed = top is not None and round(high, 9) == round(top, 9)  # the last of ten bins holds its own end
+    below, above = raw < round(low, 9), raw > round(high, 9) if closed else raw >= round(high, 9)
     at_low = ends[0] is not None and low <= ends[0]
-    at_high = ends[1] is not None and high > ends[1]
+    at_high = closed or (ends[1] is not None and high > ends[1])
     if evidence.sign < 0:
         below, above, at_low, at_high = above, below, at_high, at_low
     sides = (("bad", held.bad, below, at_low), ("good", held.good, above, at_high))

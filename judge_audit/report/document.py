@@ -41,8 +41,10 @@ def make_document(
     """
     facts = read_facts(con, audit_id)
     sign = 1.0 if facts.card.get("higher_is_better", True) else -1.0
+    named = list(facts.card.get("dimensions", ()))
     dimensions = sorted(
-        {row["dimension"] for row in facts.untouched}, key=lambda name: (name != OVERALL, name)
+        {row["dimension"] for row in facts.untouched},
+        key=lambda name: (name != OVERALL, named.index(name) if name in named else len(named), name),
     )
     smallest = facts.limits["ladder.coarse_reference"]
     placing = {name: placing_of(facts.untouched, name, sign=sign, smallest=smallest) for name in dimensions}
