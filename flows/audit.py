@@ -66,7 +66,7 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
         return _from_tables(current, progress)
     progress.stage("reading pictures")
     current.items(progress.at)
-    _ = current.readings
+    _ = current.readings, current.traffic
     progress.stage("starting")
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):

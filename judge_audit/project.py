@@ -35,6 +35,7 @@ class Configuration:
         ladder_items: How many items carry ladders.
         repeats: How often each probe is asked.
         readings: Path of a readings file, "" if nobody has read.
+        traffic: Path of a sample of real traffic, "" if there is none.
         seed: Seed of every draw.
         lake: Where results go.
         report: Folder of the report.
@@ -52,6 +53,7 @@ class Configuration:
     ladder_items: int = 48
     repeats: int = 1
     readings: str = ""
+    traffic: str = ""
     seed: int = 1
     lake: str = DEFAULT_LAKE
     report: str = ""
@@ -182,7 +184,7 @@ def _line(origin: str, key: str) -> str:
 def _anchored(content: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Make the paths of a configuration absolute."""
     found = dict(content)
-    for name in ("items", "readings", "lake", "report"):
+    for name in ("items", "readings", "traffic", "lake", "report"):
         if found.get(name) and "://" not in str(found[name]):
             found[name] = str(base / str(found[name]))
     return found

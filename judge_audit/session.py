@@ -28,6 +28,7 @@ from judge_audit.masks import load_mask, mask_digest
 from judge_audit.parts import find_kinds, select_axes
 from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.readings import read_readings, readings_of
+from judge_audit.traffic import read_traffic
 from judge_audit.vocabulary import POOLED
 
 if TYPE_CHECKING:
@@ -122,6 +123,16 @@ class Session:
                 on_progress=on_image,
             )
         return self._items
+
+    @cached_property
+    def traffic(self) -> pa.Table | None:
+        """The sample of real traffic, None where none was given.
+
+        Raises:
+            UsageError: If it cannot be used; names every fault.
+        """
+        path = self.configuration.traffic
+        return read_traffic(path, tuple(self.judge.card.dimensions)) if path else None
 
     @cached_property
     def readings(self) -> pa.Table | None:

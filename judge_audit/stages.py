@@ -267,6 +267,7 @@ def _audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
     configuration = current.configuration
     inputs = {"items": configuration.items, **part_digests(configuration), **prepared.imports}
     files = () if current.is_table else (configuration.items, configuration.readings)
+    files = (*files, configuration.traffic)
     for path in filter(None, files):
         inputs[path] = file_digest(Path(path).read_bytes())
     row = {
@@ -495,6 +496,7 @@ def _examine(
         limits=read_limits(current.configuration.limits),
         covariates=covariates if _measured(covariates) else None,
         labels=labels,
+        traffic=current.traffic,
     )
     findings = Findings()
     for part in find_checks(current.configuration.project).values():

@@ -139,6 +139,7 @@ class Evidence:
         covariates: item_id and one column per surface statistic, NULL where unknown; None if nobody measured.
         labels: What people said, the table `labels` without import_id, label_text and labelled_at; None or
             no rows if nobody has labelled.
+        traffic: A sample of real traffic (see `judge_audit.traffic`); None if none was given.
     """
 
     audit_id: str
@@ -152,6 +153,7 @@ class Evidence:
     limits: Limits
     covariates: pa.Table | None = None
     labels: pa.Table | None = None
+    traffic: pa.Table | None = None
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property

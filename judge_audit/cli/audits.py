@@ -108,6 +108,9 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
     ladder_items: int | None = typer.Option(None, "--ladder-items", help="How many items carry ladders."),
     repeats: int | None = typer.Option(None, "--repeats", help="How often each probe is asked."),
     readings: str | None = typer.Option(None, "--readings", help="Your annotators' readings file."),
+    traffic: str | None = typer.Option(
+        None, "--traffic", help="A sample of real traffic to hold the items against."
+    ),
     seed: int | None = typer.Option(None, "--seed", help="Seed of every draw."),
     context: str | None = typer.Option(
         None, "--context", help="internal, or outside (people beyond the team)."
@@ -130,6 +133,7 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
         "ladder_items": ladder_items,
         "repeats": repeats,
         "readings": readings,
+        "traffic": traffic,
         "seed": seed,
         "context": context,
         "lake": lake,

@@ -169,9 +169,18 @@ def _evidence_caveats(facts: Facts) -> list[str]:
         kinds = dict.fromkeys(row["state"] for row in states)
         listed = ", ".join(say(f"report.states.{state}") for state in kinds)
         found.append(say("report.caveats.missing_scores", share=share_text(lost / asked), list=listed))
+    found += _coverage_caveats(facts)
     if facts.card and not facts.card.get("pinned"):
         found.append(say("report.caveats.unpinned"))
     return found
+
+
+def _coverage_caveats(facts: Facts) -> list[str]:
+    """Say how far the images are from real traffic, or that nobody knows."""
+    rows = [row for row in facts.verdicts if row["check"] == "coverage"]
+    if not rows:
+        return [say("report.caveats.no_traffic")]
+    return [row["reason"] for row in rows if row["verdict"] != Verdict.PASS]
 
 
 def share_text(share: float) -> str:

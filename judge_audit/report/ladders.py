@@ -225,4 +225,5 @@ def severity(verdict: Row) -> tuple[int, int, float]:
 
 def is_fault(verdict: Row) -> bool:
     """Whether a verdict convicts the judge of something; those on read items only stand beside others."""
-    return bool(verdict["verdict"] == Verdict.FAIL and verdict["kind"] != READ)
+    own = verdict["kind"] != READ and verdict["subject"] != IMAGES
+    return bool(verdict["verdict"] == Verdict.FAIL and own)
