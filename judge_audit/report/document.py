@@ -10,6 +10,7 @@ from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.people import people_of
 from judge_audit.report.placing import histogram, meaning, placing_of
+from judge_audit.report.refused import refused_of
 from judge_audit.report.sight import sight_of
 from judge_audit.report.strips import strips_of
 from judge_audit.standings import POSITION_ROW, capability_of
@@ -70,6 +71,7 @@ def make_document(
         "covariates": covariates_of(facts),
         "people": people_of(facts),
         "movers": find_movers(facts, placing),
+        "refused": refused_of(facts.verdicts),
         "scale": [_scale(facts, name) for name in dimensions],
         "purity": purity_of(facts, axes),
         "controls": _controls(facts),

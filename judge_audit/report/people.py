@@ -46,12 +46,13 @@ def people_of(facts: Facts) -> dict[str, Any]:
     empty |= {"choices": [], "limitations": []}
     if not facts.people_measures and not _of(facts.measures, BESIDE, "judge_agreement"):
         return {"labelled": False, "missing": say("people.nobody"), **empty}
+    names = dimensions_of(facts)
     return {
         "labelled": True,
         "missing": None,
-        "dimensions": [_dimension(facts, name) for name in dimensions_of(facts)],
-        "agreement": agreement_of(facts.people_measures),
-        "disagreement": disagreement_of(facts.people_measures),
+        "dimensions": [_dimension(facts, name) for name in names],
+        "agreement": agreement_of(facts.people_measures, names),
+        "disagreement": disagreement_of(facts.people_measures, names),
         "subscores": matrices_of(facts),
         "choices": choices_of(facts),
         "limitations": limitations_of(facts),
@@ -188,7 +189,8 @@ def choices_of(facts: Facts) -> list[dict[str, Any]]:
     """Give what is known of choosing within a prompt, one entry per dimension."""
     rows = [row for row in facts.measures if row["check"] == CHOICE and row["source"] == POOLED]
     found = []
-    for name in dict.fromkeys(row["dimension"] for row in rows):
+    known = {row["dimension"] for row in rows}
+    for name in dict.fromkeys([*dimensions_of(facts), *sorted(known)]):
         held = {row["measure"]: figure_of(row) for row in rows if row["dimension"] == name}
         part = {
             "dimension": name,
@@ -197,7 +199,7 @@ def choices_of(facts: Facts) -> list[dict[str, Any]]:
             "people": held.get("rater_top1_recovery"),
             "ties": held.get("tie_rate"),
         }
-        if part["judge"] or part["ties"]:
+        if name in known and (part["judge"] or part["ties"]):
             found.append({**part, "sentence": _choice(part)})
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,63 @@ if TYPE_CHECKING:
 
 NAMES, RIGHT, TOP, BOTTOM = 112, 36, 8, 24
 LINE, GAP = 15, 8
+VALUE = 30
+"""Room for a written figure."""
+
+MANY = 7
+"""With more places than this the marks of each share a line."""
+
 STEP = 0.25
 
 SERIES = {"people": "person", "without_copies": "person_alone", "judge": "judge"}
 """What stands in a row, from above, with its word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where things stand on a drawing of people and judge.
+
+    Attributes:
+        low: Value at the left end; 1 stands at the right one.
+        left: Where the scale begins.
+        right: Where it ends.
+        head: Height of a name's own line; 0 if names stand before the scale.
+        line: Height of a mark's line.
+        compact: Whether all marks of a place share one line.
+    """
+
+    low: float
+    left: float
+    right: float
+    head: float
+    line: float
+    compact: bool
+
+    def x(self, value: float) -> float:
+        """Place a value; one beyond an end stands at the end."""
+        return _placed(value, self.low, 1.0, self.left, self.right)
+
+
+def _placed(value: float, low: float, high: float, left: float, right: float) -> float:
+    return left + (min(max(value, low), high) - low) / (high - low) * (right - left)
+
+
+def _layout(places: Sequence[Row]) -> Layout:
+    """Give names a line of their own if they are long, and marks one line if there are many places."""
+    figures = [place[kind] for place in places for kind in SERIES if place[kind]]
+    ends = [figure[end] for figure in figures for end in ("value", "ci_low") if figure[end] is not None]
+    low = min(0.0, STEP * math.floor(max(min(ends), -1.0) / STEP + 1e-9))
+    compact = len(places) > MANY
+    long = any(len(place_name(place["source"])) * CHARACTER > NAMES - 8 for place in places)
+    values = 1 + sum(any(place[kind] for place in places) for kind in SERIES) if compact else 1
+    return Layout(
+        low=low,
+        left=18 if long else NAMES,
+        right=WIDTH - (VALUE * (values - 1) + 8 if compact else RIGHT),
+        head=14 if long else 0,
+        line=19 if compact else LINE,
+        compact=compact,
+    )
 
 
 def beside_chart(part: Row) -> Markup:
@@ -32,61 +86,63 @@ def beside_chart(part: Row) -> Markup:
     Args:
         part: An entry of `dimensions`, with at least one place.
     """
-    figures = [place[kind] for place in part["places"] for kind in SERIES if place[kind]]
-    ends = [figure[end] for figure in figures for end in ("value", "ci_low") if figure[end] is not None]
-    low = min(0.0, STEP * math.floor(max(min(ends), -1.0) / STEP + 1e-9))
-    place_of = _scale(low, 1.0)
+    places = part["places"]
+    layout = _layout(places)
     parts: list[Markup] = []
     y = float(TOP)
-    for place in part["places"]:
-        drawn, tall = _beside(place_of, y, place)
+    gap = 4 if layout.compact else GAP
+    for place in places:
+        drawn, tall = _beside(layout, y, gap, place)
         parts += drawn
-        y += tall + GAP
-    height = round(y - GAP / 2 + BOTTOM)
-    sources = sum(place["source"] != POOLED for place in part["places"])
+        y += tall + gap
+    height = round(y - gap / 2 + BOTTOM)
+    sources = sum(place["source"] != POOLED for place in places)
     label = say("people.aria_beside", dimension=part["dimension"], n=sources)
-    marks = [low + STEP * at for at in range(round((1.0 - low) / STEP) + 1)]
-    return _drawing(height, label, [_ticks(place_of, marks, height, _tick), *parts])
+    marks = [layout.low + STEP * at for at in range(round((1.0 - layout.low) / STEP) + 1)]
+    return _drawing(height, label, [_ticks(layout.x, marks, height, _tick), *parts])
 
 
 def _tick(value: float) -> str:
     return f"{value:g}".replace("-", "−")
 
 
-def _scale(low: float, high: float) -> Callable[[float], float]:
-    """Place values from left to right; one beyond an end stands at the end."""
-
-    def place_of(value: float) -> float:
-        share = (min(max(value, low), high) - low) / (high - low)
-        return NAMES + share * (WIDTH - RIGHT - NAMES)
-
-    return place_of
-
-
-def _beside(place_of: Callable[[float], float], y: float, place: Row) -> tuple[list[Markup], float]:
-    """Draw one source: a line for people, one for the judge, and the distance between them."""
+def _beside(layout: Layout, y: float, gap: float, place: Row) -> tuple[list[Markup], float]:
+    """Draw one place: its name, and people's marks above or beside the judge's."""
     held = [kind for kind in SERIES if place[kind] and place[kind]["value"] is not None]
-    tall = LINE * len(held)
+    tall = layout.head + (layout.line if layout.compact else layout.line * len(held))
     name = place_name(place["source"])
     whole = place["source"] == POOLED
     parts = []
     if whole:
         area = Markup('<rect class="whole" x="0" y="{:.1f}" width="{}" height="{:.1f}"/>')
-        parts.append(area.format(y - GAP / 2, WIDTH, tall + GAP))
-    word = shortened(name, int((NAMES - 8) / CHARACTER))
-    parts.append(
-        _words(NAMES - 6, y + tall / 2 + 3.5, word, "end", "row-word" if whole else "tick", title=name)
-    )
+        parts.append(area.format(y - gap / 2, WIDTH, tall + gap))
+    look = "row-word" if whole else "tick"
+    if layout.head:
+        parts.append(_words(4, y + 10, shortened(name, 60), "start", look, title=name))
+    else:
+        word = shortened(name, int((NAMES - 8) / CHARACTER))
+        parts.append(_words(NAMES - 6, y + tall / 2 + 3.5, word, "end", look, title=name))
     for at, kind in enumerate(held):
-        middle = y + LINE * (at + 0.5)
-        figure = place[kind]
-        told = f"{name}, {say(f'people.{SERIES[kind]}')}: {bounded(figure)}"
-        parts += [
-            _whisker(place_of, middle, figure, kind),
-            _dot(place_of(figure["value"]), middle, kind, told),
-            _words(WIDTH - 2, middle + 3.5, plain(figure["value"]), "end", f"value {kind}"),
-        ]
+        middle = y + layout.head + layout.line * (at + 0.5)
+        column = WIDTH - 2.0
+        if layout.compact:
+            middle = y + layout.head + layout.line * (at + 1) / (len(held) + 1)
+            column -= VALUE * (len(held) - 1 - at)
+        centre = y + layout.head + layout.line / 2 if layout.compact else middle
+        parts += _figure(layout, middle, (column, centre), name, kind, place[kind])
     return parts, tall
+
+
+def _figure(
+    layout: Layout, y: float, written: tuple[float, float], name: str, kind: str, figure: Row
+) -> list[Markup]:
+    """Draw a figure with its interval, and write it behind."""
+    told = f"{name}, {say(f'people.{SERIES[kind]}')}: {bounded(dict(figure))}"
+    return [
+        _whisker(layout.x, y, figure, kind),
+        _dot(layout.x(figure["value"]), y, kind, told),
+        _words(written[0], written[1] + 3.5, plain(figure["value"]), "end", f"value {kind}"),
+    ]
 
 
 def _dot(x: float, y: float, kind: str, told: str) -> Markup:
@@ -114,7 +170,10 @@ def choice_chart(part: Row) -> Markup:
     Args:
         part: An entry of `choices` in which the judge's figure is known.
     """
-    place_of = _scale(0.0, 1.0)
+
+    def place_of(value: float) -> float:
+        return _placed(value, 0.0, 1.0, NAMES, WIDTH - RIGHT)
+
     parts, y = [], float(TOP)
     for kind, word in CHOICES.items():
         figure = part[kind]

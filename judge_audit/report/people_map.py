@@ -23,8 +23,12 @@ SHOWN = 12
 """Places the map shows at once; the others are folded away."""
 
 
-def agreement_of(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def agreement_of(rows: Iterable[Row], names: Sequence[str]) -> list[dict[str, Any]]:
     """Give agreement per dimension: equal answers beside their base rate, α at every level, Fleiss's κ.
+
+    Args:
+        rows: Rows about people.
+        names: Dimensions in the order in which they are told.
 
     Returns:
         dimension and figures; each figure has measure, level ("*" if it has none), pooled (all sources as one),
@@ -58,7 +62,7 @@ def agreement_of(rows: Iterable[Row]) -> list[dict[str, Any]]:
                 for key in sorted(figures, key=lambda key: order.get(key, (len(MEASURES), 0)))
             ],
         }
-        for name, figures in sorted(held.items())
+        for name, figures in sorted(held.items(), key=lambda part: _place(part[0], names))
     ]
 
 
@@ -77,8 +81,12 @@ def agreement_bounds(figure: Row, measure: str) -> str:
     return f"{plain(low)} … {plain(high)}"
 
 
-def disagreement_of(rows: Iterable[Row]) -> dict[str, Any] | None:
+def disagreement_of(rows: Iterable[Row], names: Sequence[str]) -> dict[str, Any] | None:
     """Give where people disagree more than elsewhere, the clearest places first; None if nothing is known.
+
+    Args:
+        rows: Rows about people.
+        names: Dimensions in the order in which they are told.
 
     Returns:
         dimensions (the columns), whole (per dimension beside the others), places (kind, name, and a figure per
@@ -96,11 +104,16 @@ def disagreement_of(rows: Iterable[Row]) -> dict[str, Any] | None:
     ordered = sorted(places, key=lambda key: (min(map(_size, places[key].values())), key))
     listed = [{"kind": kind, "name": name, "cells": places[kind, name]} for kind, name in ordered]
     return {
-        "dimensions": sorted({row["dimension"] for row in found}),
+        "dimensions": sorted({row["dimension"] for row in found}, key=lambda name: _place(name, names)),
         "whole": whole,
         "places": listed,
         "sentence": _sentence(whole, listed),
     }
+
+
+def _place(name: str, names: Sequence[str]) -> tuple[int, str]:
+    """Order dimensions as given, unknown ones last."""
+    return (names.index(name) if name in names else len(names)), name
 
 
 def _size(figure: Row) -> tuple[bool, float]:

@@ -41,7 +41,7 @@ def test_one_plain_sentence_per_dimension_in_the_order_of_the_card(held):
         "match: people agree with one another 0.72 (0.68–0.76); the judge agrees with them 0.58 (0.54–0.62): "
         "worse than a person by 0.14 (0.10–0.18)."
     )
-    assert look["sentence"].endswith("as close as a person is (difference 0.00 (−0.04 to 0.04)).")
+    assert look["sentence"].endswith("no worse than a person (difference 0.00 (−0.04 to 0.04)).")
     assert all(part["sentence"] in held.html for part in (match, look))
 
 
@@ -84,7 +84,7 @@ def test_both_ceilings_are_drawn_where_near_copies_are_named(report_of):
 
 
 def test_equal_answers_stand_beside_their_base_rate_and_pooled_beside_within(held):
-    look, _ = held.document["people"]["agreement"]
+    _, look = held.document["people"]["agreement"]
     assert [row["measure"] for row in look["figures"]] == [
         "percent_agreement",
         "agreement_by_chance",
@@ -226,10 +226,42 @@ def test_every_source_has_a_histogram_of_its_own(held):
     )
 
 
+@pytest.mark.parametrize("verdict", ["pass", "missing"])
+def test_averages_and_thresholds_are_refused_without_an_absolute_scale(report_of, verdict):
+    row = {"subject": "j", "check": "scale", "measure": "absolute", "dimension": "overall"}
+    row |= {"verdict": verdict, "reason": "Nobody labelled the ends.", "provisional": False}
+    report = report_of(results={"verdicts": [row]})
+    if verdict == "pass":
+        assert report.document["refused"] is None
+        assert say("people.refused_heading") not in report.html
+    else:
+        assert report.document["refused"] == {
+            "what": ["averages", "thresholds"],
+            "reasons": [{"dimensions": ["overall"], "reason": "Nobody labelled the ends."}],
+        }
+        assert "<li>Nobody labelled the ends.</li>" in report.html
+
+
 def test_a_figure_below_nothing_widens_the_drawing():
     place = {"source": "*", "people": figure(0.4), "judge": figure(-0.3), "without_copies": None}
     drawing = ET.fromstring(beside_chart({"dimension": "look", "places": [place]}))
     assert "−0.5" in "".join(drawing.itertext())
+
+
+def test_long_names_get_a_line_and_many_places_share_lines():
+    def drawn(names):
+        places = [
+            {"source": name, "people": figure(0.6), "judge": figure(0.4), "without_copies": None}
+            for name in names
+        ]
+        return ET.fromstring(beside_chart({"dimension": "look", "places": places}))
+
+    long = "a generator with a name that no column would hold"
+    assert any(text.text == long for text in marks(drawn(["*", long]), "tick"))
+    few, many = drawn([f"s{n}" for n in range(7)]), drawn([f"s{n}" for n in range(14)])
+    heights = [float(drawing.get("viewBox").split()[3]) for drawing in (few, many)]
+    assert heights[1] < 1.5 * heights[0]
+    assert len(marks(many, "value")) == 28
 
 
 def test_figures_are_written_for_people():
