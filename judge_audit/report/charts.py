@@ -177,15 +177,13 @@ def _zones(zones: Row | None, frame: Frame) -> Markup:
     return Markup("").join(drawn)
 
 
-HIST_TOP, HIST_HEIGHT, ROW_HEIGHT = 8, 120, 46
-MAX_ROWS = 6
+HIST_TOP, HIST_HEIGHT = 8, 120
 
 
 def histogram(content: Row) -> Markup:
-    """Draw the untouched scores: all, then a row per source, with the pile shaded through all of them."""
+    """Draw the untouched scores of all sources together, with the pile shaded."""
     edges, pile = content["edges"], content["pile"]
-    rows = list(content["sources"].items()) if 1 < len(content["sources"]) <= MAX_ROWS else []
-    height = HIST_TOP + HIST_HEIGHT + ROW_HEIGHT * len(rows) + BOTTOM
+    height = HIST_TOP + HIST_HEIGHT + BOTTOM
     span = edges[-1] - edges[0]
 
     def x(value: float) -> float:
@@ -202,10 +200,6 @@ def histogram(content: Row) -> Markup:
     parts += _bars(content["counts"], places, told, HIST_TOP, HIST_HEIGHT, "all")
     parts.append(_text(LEFT - 5, HIST_TOP + 9, str(max(content["counts"])), "end"))
     parts.append(_text(LEFT - 5, HIST_TOP + HIST_HEIGHT, "0", "end"))
-    for row, (source, counts) in enumerate(rows):
-        top = HIST_TOP + HIST_HEIGHT + ROW_HEIGHT * row
-        parts += _bars(counts, places, told, top + 16, ROW_HEIGHT - 16, "one")
-        parts.append(_text(LEFT, top + 12, shortened(source), "start", "row-word"))
     for value, anchor in ((edges[0], "start"), ((edges[0] + edges[-1]) / 2, "middle"), (edges[-1], "end")):
         parts.append(_text(x(value), height - 8, number_text(value), anchor))
     label = say("report.scale.aria", n=content["n"], low=number_text(edges[0]), high=number_text(edges[-1]))

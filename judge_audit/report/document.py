@@ -9,7 +9,9 @@ from judge_audit.messages import knows, say
 from judge_audit.report.covariates import covariates_of
 from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
+from judge_audit.report.people import people_of
 from judge_audit.report.placing import histogram, meaning, placing_of
+from judge_audit.report.refused import refused_of
 from judge_audit.report.sight import sight_of
 from judge_audit.report.strips import strips_of
 from judge_audit.standings import POSITION_ROW, capability_of
@@ -70,7 +72,9 @@ def make_document(
         "ladders": sections,
         "strips": strips_of(con, facts, axes),
         "covariates": covariates_of(facts),
+        "people": people_of(facts),
         "movers": find_movers(facts, placing),
+        "refused": refused_of(facts.verdicts),
         "scale": [_scale(facts, name) for name in dimensions],
         "purity": purity_of(facts, axes),
         "controls": _controls(facts),

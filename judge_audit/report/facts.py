@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import UsageError
 from judge_audit.limits import Limits, read_limits
+from judge_audit.vocabulary import IMAGES, PEOPLE
 
 if TYPE_CHECKING:
     import duckdb
@@ -65,6 +66,8 @@ class Facts:
         verdicts: Rows of `verdicts`.
         standings: Rows of `standings`.
         controls: The controls' rows of `verdicts`.
+        people_measures: Rows of `measures` about the people who labelled.
+        people_verdicts: Rows of `verdicts` about them.
     """
 
     audit: Row
@@ -82,6 +85,8 @@ class Facts:
     verdicts: list[Row]
     standings: list[Row]
     controls: list[Row]
+    people_measures: list[Row]
+    people_verdicts: list[Row]
 
 
 def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
@@ -112,13 +117,18 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
         changed=_rows(con, CHANGED, plan_id, judge_id),
         states=_rows(con, STATES, plan_id, judge_id),
         zones=_rows(con, ZONES, plan_id, configuration.get("zones_id") or ""),
-        curves=_results(con, "curves", audit_id, judge_id),
-        measures=_results(con, "measures", audit_id, judge_id),
-        verdicts=_results(con, "verdicts", audit_id, judge_id),
+        curves=_results(con, "curves", audit_id, judge_id, IMAGES),
+        measures=[
+            *_results(con, "measures", audit_id, judge_id, IMAGES),
+            *_rows(con, SMALLEST, audit_id, judge_id),
+        ],
+        verdicts=_results(con, "verdicts", audit_id, judge_id, IMAGES),
         standings=_rows(
             con, "SELECT * FROM standings WHERE audit_id = $1 AND judge_id = $2", audit_id, judge_id
         ),
         controls=_rows(con, CONTROLS, audit_id),
+        people_measures=_results(con, "measures", audit_id, PEOPLE),
+        people_verdicts=_results(con, "verdicts", audit_id, PEOPLE),
     )
 
 
@@ -134,21 +144,18 @@ def _counts(con: duckdb.DuckDBPyConnection, plan_id: str) -> Row:
     }
 
 
-def _results(con: duckdb.DuckDBPyConnection, table: str, audit_id: str, judge_id: str) -> list[Row]:
-    """Read a table of results about the judge, or about the pictures, in the order of its key."""
+def _results(con: duckdb.DuckDBPyConnection, table: str, audit_id: str, *subjects: str) -> list[Row]:
+    """Read a table of results about some subjects, in the order of its key."""
     rung = ", rung" if table == "curves" else ""
     query = (
         f"SELECT * FROM {table} "  # noqa: S608 - one of three names of ours
-        "WHERE audit_id = $1 AND subject IN ($2, 'images') AND \"check\" <> 'controls' "
-        f'ORDER BY "check", measure, source, topic, dimension, axis, kind, rater{rung}'
+        "WHERE audit_id = $1 AND list_contains($2, subject) AND \"check\" <> 'controls' "
+        f'ORDER BY "check", measure, source, topic, dimension, axis, kind, rater, baseline, subject{rung}'
     )
-    found = _rows(con, query, audit_id, judge_id)
-    if table == "measures":
-        found += _rows(con, SMALLEST, audit_id, judge_id)
-    return found
+    return _rows(con, query, audit_id, list(subjects))
 
 
-def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: str) -> list[Row]:
+def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: str | list[str]) -> list[Row]:
     """Run a query and give its rows as mappings; a number that is none becomes None."""
     done = con.execute(query, list(values))
     names = [column[0] for column in done.description or ()]

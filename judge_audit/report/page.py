@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from judge_audit.messages import knows, say
-from judge_audit.report import charts, covariate_charts, covariates
+from judge_audit.report import (
+    charts,
+    covariate_charts,
+    covariates,
+    people,
+    people_charts,
+    people_map,
+    people_matrices,
+    people_words,
+)
 from judge_audit.report.document import share_text
 from judge_audit.report.pictures import QUALITY, SIDE
 from judge_audit.report.strips import region_text
@@ -173,6 +182,18 @@ def _environment() -> jinja2.Environment:
         "lift_text": charts.lift_text,
         "curve": charts.curve,
         "histogram": charts.histogram,
+        "people_questions": people.QUESTIONS,
+        "beyond_lead": people.beyond_lead,
+        "agreement_value": people_map.agreement_value,
+        "agreement_bounds": people_map.agreement_bounds,
+        "map_shown": people_map.SHOWN,
+        "leaning": people_map.leaning,
+        "place_title": people_map.name_of,
+        "correlation_of": people_matrices.correlation_of,
+        "beside_chart": people_charts.beside_chart,
+        "choice_chart": people_charts.choice_chart,
+        "source_histogram": people_charts.source_histogram,
+        **{name: getattr(people_words, name) for name in people_words.WRITERS},
         "positions": [position.value for position in Position],
         "symbols": SYMBOLS,
         "verdicts": [verdict.value for verdict in Verdict],

@@ -170,7 +170,7 @@ def histogram(untouched: Sequence[Row], dimension: str, card: Row, measures: Seq
             by_source.setdefault(row["source"], []).append(row["value"])
     every = [value for values in by_source.values() for value in values]
     if not every:
-        return {"edges": [], "counts": [], "sources": {}, "pile": None, "n": 0}
+        return {"edges": [], "counts": [], "sources": {}, "pile": None, "piles": {}, "n": 0}
     edges = _edges(every, card)
     inside = {source: np.clip(values, edges[0], edges[-1]) for source, values in sorted(by_source.items())}
     sources = {source: [int(n) for n in np.histogram(values, edges)[0]] for source, values in inside.items()}
@@ -178,7 +178,8 @@ def histogram(untouched: Sequence[Row], dimension: str, card: Row, measures: Seq
         "edges": [round(float(edge), 9) for edge in edges],
         "counts": [sum(column) for column in zip(*sources.values(), strict=True)],
         "sources": sources,
-        "pile": _pile(measures, dimension),
+        "pile": _pile(measures, dimension, POOLED),
+        "piles": {source: _pile(measures, dimension, source) for source in sources},
         "n": len(every),
     }
 
@@ -195,12 +196,12 @@ def _edges(every: list[float], card: Row) -> Floats:
     return np.linspace(low, high, 21)
 
 
-def _pile(measures: Sequence[Row], dimension: str) -> dict[str, Any] | None:
-    """Find the pooled pile among the measures."""
+def _pile(measures: Sequence[Row], dimension: str, source: str) -> dict[str, Any] | None:
+    """Find the pile of a source, or the pooled one, among the measures."""
     found = {
         row["measure"]: row
         for row in measures
-        if row["check"] == "scale" and row["source"] == POOLED and row["dimension"] == dimension
+        if row["check"] == "scale" and row["source"] == source and row["dimension"] == dimension
     }
     if not {"pile", "pile_low", "pile_high"} <= set(found):
         return None

@@ -6,7 +6,7 @@ import pytest
 from judge_audit.errors import MachineryError
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import View, connect, in_order, parse_view, shipped_views, told, views_sql
-from judge_audit.tables import TABLES, schema
+from judge_audit.tables import TABLES, from_rows, schema
 
 
 def rows(lake, query):
@@ -72,6 +72,36 @@ def test_verdicts_come_faults_first(small_lake):
 def test_a_percentile_counts_half_of_the_ties(small_lake):
     found = rows(small_lake, "SELECT value, percentile, ties, n FROM percentiles ORDER BY value")
     assert found == [(1.0, 12.5, 1, 4), (2.0, 50.0, 2, 4), (4.0, 87.5, 1, 4)]
+
+
+def test_a_ranker_has_places_and_percentiles_but_no_average(small_lake):
+    found = rows(small_lake, "SELECT item_id, place, percentile, n FROM ranks ORDER BY place, item_id")
+    assert [place for _, place, _, _ in found] == [1, 2, 2, 4]
+    assert [percentile for _, _, percentile, _ in found] == [87.5, 50.0, 50.0, 12.5]
+    assert rows(small_lake, "SELECT n, average, refused FROM score_averages") == [
+        (4, None, "Averages and thresholds are refused: Whether the scale is absolute was not examined.")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "average", "refused"),
+    [
+        ({"overall": "pass"}, 2.25, None),
+        (
+            {"overall": "pass", "look": "missing"},
+            None,
+            "Averages and thresholds are refused: Because of look.",
+        ),
+    ],
+)
+def test_averages_are_given_only_where_every_scale_is_absolute(small_lake, verdicts, average, refused):
+    told_rows = [
+        {"audit_id": "late", "subject": "real", "check": "scale", "measure": "absolute", "dimension": name}
+        | {"verdict": verdict, "reason": f"Because of {name}.", "provisional": False}
+        for name, verdict in verdicts.items()
+    ]
+    small_lake.commit({"verdicts": from_rows("verdicts", told_rows)})
+    assert rows(small_lake, "SELECT average, refused FROM score_averages") == [(average, refused)]
 
 
 def test_the_worst_mover_is_told_by_the_untouched_items_it_overtakes(small_lake):

@@ -84,7 +84,7 @@ def test_the_page_needs_nothing_from_elsewhere(report):
 
 def test_every_drawing_is_well_formed_and_described(report):
     drawings = re.findall(r'<svg class="chart".*?</svg>', report.html, re.DOTALL)
-    assert len(drawings) == 2
+    assert len(drawings) == 4
     assert all(ET.fromstring(drawing).get("aria-label") for drawing in drawings)
 
 
