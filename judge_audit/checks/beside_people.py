@@ -129,7 +129,14 @@ def _beside(state: _State, notes: list[str]) -> dict[str, Any]:
     words = {"judge": "judge", "rater": "rater"}
     shown = {name: f"{state.made.figures[part].value:.2f}" for name, part in words.items()}
     key = f"beside.{finding or verdict.value}" if figure.usable else "beside.few"
-    sentence = say(key, **shown, value=number(figure.value), low=number(low), high=number(high))
+    sentence = say(
+        key,
+        dimension=state.dimension,
+        **shown,
+        value=number(figure.value),
+        low=number(low),
+        high=number(high),
+    )
     return verdict_row(
         evidence,
         NAME,
@@ -169,6 +176,7 @@ def _validity(state: _State) -> dict[str, Any]:
     key = f"beside.validity_{finding or verdict.value}" if figure.usable else "beside.validity_few"
     reason = say(
         key,
+        dimension=state.dimension,
         value=f"{figure.value:.2f}",
         low=f"{low:.2f}",
         high=f"{high:.2f}",
