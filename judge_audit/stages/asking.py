@@ -1,0 +1,188 @@
+"""The second stage: have the judge, the instruments and the controls answer every probe."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judge_audit.calling import score_block, score_control
+from judge_audit.errors import UsageError
+from judge_audit.sight import SIGHT
+from judge_audit.tables import from_rows
+from judge_audit.vocabulary import ORIGINAL, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from judge_audit.calling import BatchResult
+    from judge_audit.judges.protocol import Judge
+    from judge_audit.probes import Block
+    from judge_audit.session import Session
+    from judge_audit.stages.planning import Prepared
+
+
+TRIED = 3
+"""Pictures by which a judge is timed that has never answered before."""
+
+
+def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
+    """Say how long the judge takes, from its answers in the lake, else from three untouched pictures.
+
+    Returns:
+        Seconds per picture, and how many pictures were shown to find out; their answers are kept.
+    """
+    card = current.judge.card
+    if not current.lake.answered(card.judge_id).num_rows:
+        shown = [
+            (item, [probe for probe in probes if is_first(probe)])
+            for item, probes in _work(current, prepared, None)[:TRIED]
+        ]
+        bought = _buy(current, current.judge, shown)
+    else:
+        bought = 0
+    held = current.lake.read("calls", judge_id=card.judge_id, state=State.OK.value)["latency_ms"]
+    return float(pc.approximate_median(held).as_py() or 0.0) / 1000, bought
+
+
+def score(
+    current: Session, prepared: Prepared, block: Block, *, on_probes: Callable[[int], None] | None = None
+) -> int:
+    """Have the judge and the ruler answer every probe of a block, the surveyor only the untouched ones.
+
+    Each batch is committed as it comes.
+
+    Args:
+        current: The session.
+        prepared: The audit.
+        block: The share of work.
+        on_probes: Told how many probes of the judge were settled.
+
+    Returns:
+        How many answers were bought from the judge.
+    """
+    if current.judge.card.judge_id != prepared.judge_id:
+        raise UsageError(
+            f"the judge “{current.judge.card.name}” came out as another one when it was loaded again, so it holds "
+            "something that differs each time. Give it an attribute `identity`: a text that changes when it does."
+        )
+    work = _work(current, prepared, block)
+    # The instruments need no turn of the judge's: they measure while it thinks.
+    with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
+        measured = beside.submit(_measure, current, work)
+        bought = _buy(current, current.judge, work, on_probes)
+        measured.result()
+    return bought
+
+
+def _measure(current: Session, work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> None:
+    """Have the ruler answer every probe of a share of work but those of sight, the surveyor the untouched ones."""
+    ruled = [(item, [probe for probe in probes if probe["axis"] not in SIGHT]) for item, probes in work]
+    surveyed = [(item, [probe for probe in probes if is_first(probe)]) for item, probes in work]
+    for measuring, share in ((current.ruler, ruled), (current.surveyor, surveyed)):
+        _buy(current, measuring, share)
+
+
+def _buy(
+    current: Session,
+    judge: Judge,
+    work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+    on_probes: Callable[[int], None] | None = None,
+) -> int:
+    """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
+    bought = 0
+    with current.turn(judge.card):
+        for batch in _batches(current, judge, work):
+            if batch.calls:
+                _keep(current, batch.calls, batch.scores)
+            bought += sum(call["state"] != State.INERT for call in batch.calls)
+            if on_probes:
+                on_probes(batch.probes)
+    return bought
+
+
+def _batches(
+    current: Session,
+    judge: Judge,
+    work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+) -> Iterator[BatchResult]:
+    """Ask a judge for what is not in the lake yet."""
+    held = current.lake.answered(judge.card.judge_id).to_pylist()
+    return score_block(
+        judge,
+        work,
+        axes=current.axes,
+        load=lambda item: current.pixels(item["uri"]),
+        answered={(row["probe_id"], row["repeat"]): row for row in held},
+        mask=current.mask,
+    )
+
+
+def _keep(current: Session, calls: list[dict[str, Any]], scores: list[dict[str, Any]]) -> None:
+    """Put answers into the lake."""
+    current.lake.commit({"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)})
+
+
+def is_first(probe: Mapping[str, Any]) -> bool:
+    """Tell whether a probe is the first asking of an untouched item."""
+    return bool(probe["axis"] == ORIGINAL and probe["repeat"] == 0)
+
+
+def _work(
+    current: Session, prepared: Prepared, block: Block | None
+) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Give items with their probes, in the order of the plan; those of one block, or all."""
+    items = current.plan_table("items", prepared.plan_id)
+    probes = current.plan_table("probes", prepared.plan_id)
+    if block is not None:
+        wanted = pa.array(block.item_ids, pa.string())
+        items = items.filter(pc.is_in(items["item_id"], value_set=wanted))
+        probes = probes.filter(pc.is_in(probes["item_id"], value_set=wanted))
+    held: dict[str, list[Mapping[str, Any]]] = {item_id: [] for item_id in items["item_id"].to_pylist()}
+    order = [("item_id", "ascending"), ("axis", "ascending"), ("rung", "ascending"), ("repeat", "ascending")]
+    for probe in probes.sort_by(order).to_pylist():
+        held[probe["item_id"]].append(probe)
+    return [(item, held[item["item_id"]]) for item in items.sort_by("item_id").to_pylist()]
+
+
+def _sight_work(
+    current: Session, prepared: Prepared
+) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Give the items by which it is found out what a judge can see, with those probes and the untouched ones."""
+    wanted = {ORIGINAL, *SIGHT}
+    return [
+        (item, [probe for probe in probes if probe["axis"] in wanted])
+        for item, probes in _work(current, prepared, None)
+        if any(probe["axis"] in SIGHT for probe in probes)
+    ]
+
+
+SHOWN_TO_CONTROLS = 2_000
+"""Items of a table that the controls answer: enough to convict a scale, however long the table is."""
+
+
+def score_controls(current: Session, prepared: Prepared) -> None:
+    """Have every control answer: most from the recipes of probes, those that see from the pictures."""
+    shown = _sight_work(current, prepared)
+    for seeing in current.seeing:
+        batches = list(_batches(current, seeing, shown))
+        calls = [call for batch in batches for call in batch.calls]
+        if calls:
+            _keep(current, calls, [score for batch in batches for score in batch.scores])
+    drawn = {
+        (row["probe_id"], row["repeat"]): row for row in current.lake.answered(prepared.judge_id).to_pylist()
+    }
+    zones = current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
+    visible = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
+    work = _work(current, prepared, None)
+    if current.is_table:
+        work = work[:: max(1, -(-len(work) // SHOWN_TO_CONTROLS))]
+    for control in current.controls(prepared.zones_id):
+        known = current.lake.answered(control.card.judge_id).select(["probe_id", "repeat"]).to_pylist()
+        held = {(row["probe_id"], row["repeat"]) for row in known}
+        missing = {key: row for key, row in drawn.items() if key not in held}
+        batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing)
+        if batch.calls:
+            _keep(current, batch.calls, batch.scores)

@@ -1,0 +1,113 @@
+"""The third stage: measure, judge, prove the audit by its controls, and give the standings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judge_audit.checks.evidence import Evidence, Findings
+from judge_audit.covariates import covariate_table
+from judge_audit.imports.covariates import instrument
+from judge_audit.judges.controls.planted import PlantedJudge
+from judge_audit.limits import read_limits
+from judge_audit.parts import find_checks, find_uses
+from judge_audit.purity import measure_purity
+from judge_audit.selfproof import control_row, smallest_shown
+from judge_audit.session import responses
+from judge_audit.stages.asking import is_first
+from judge_audit.stages.planning import audit_row
+from judge_audit.standings import stand
+from judge_audit.tables import from_rows
+from judge_audit.vocabulary import ORIGINAL
+
+if TYPE_CHECKING:
+    from judge_audit.judges.cards import Card
+    from judge_audit.judges.controls.seeing import SeeingJudge
+    from judge_audit.session import Session
+    from judge_audit.stages.planning import Prepared
+
+
+def check(current: Session, prepared: Prepared) -> None:
+    """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
+    cards = (current.ruler.card, current.surveyor.card, instrument())
+    instruments = [responses(current, prepared.plan_id, card.judge_id).to_pylist() for card in cards]
+    items = current.plan_table("items", prepared.plan_id).to_pylist()
+    covariates = covariate_table(items, (row for rows in instruments for row in rows if is_first(row)))
+    findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
+    zoned = {
+        row["axis"]
+        for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
+        if row["perceptible_low"] is not None
+    }
+    controls: list[PlantedJudge | SeeingJudge] = [*current.controls(prepared.zones_id), *current.seeing]
+    for control in controls:
+        found, told = _examine(current, prepared, control.card, covariates, control=control)
+        proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told, zoned)
+        findings += found + Findings(verdicts=(proof,))
+    claims = max(1, 4 * len(zoned & set(current.axes)))
+    margin = read_limits(current.configuration.limits)["premature.margin"]
+    findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))
+    findings += measure_purity(prepared.audit_id, instruments[0], current.axes)
+    uses = [part.thing for part in find_uses(current.configuration.project).values()]
+    standings = [
+        {**row, "audit_id": prepared.audit_id, "judge_id": prepared.judge_id} for row in stand(uses, verdicts)
+    ]
+    current.lake.commit(
+        {
+            "curves": from_rows("curves", findings.curves),
+            "measures": from_rows("measures", findings.measures),
+            "verdicts": from_rows("verdicts", findings.verdicts),
+            "standings": from_rows("standings", standings),
+        }
+    )
+    current.lake.commit({"audits": audit_row(current, prepared, "complete")})
+
+
+def _measured(covariates: pa.Table) -> bool:
+    """Tell whether anybody has measured any surface statistic."""
+    return any(
+        covariates[name].null_count < covariates.num_rows
+        for name in covariates.column_names
+        if name != "item_id"
+    )
+
+
+def _examine(
+    current: Session,
+    prepared: Prepared,
+    card: Card,
+    covariates: pa.Table,
+    *,
+    control: PlantedJudge | SeeingJudge | None = None,
+) -> tuple[Findings, list[dict[str, Any]]]:
+    """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
+    given = responses(current, prepared.plan_id, card.judge_id)
+    labels = current.labels(prepared.plan_id).table if control is None else None
+    if isinstance(control, PlantedJudge):
+        labels = pa.Table.from_pylist(control.labels(_untouched(given)))
+    evidence = Evidence(
+        audit_id=prepared.audit_id,
+        judge_id=card.judge_id,
+        is_control=control is not None,
+        card=card,
+        seed=current.configuration.seed,
+        responses=given,
+        zones=current.zones(prepared.plan_id, prepared.zones_id),
+        axes=current.axes,
+        limits=read_limits(current.configuration.limits),
+        covariates=covariates if _measured(covariates) else None,
+        labels=labels,
+        traffic=current.traffic,
+    )
+    findings = Findings()
+    for part in find_checks(current.configuration.project).values():
+        findings += part.thing(evidence)
+    return findings, list(findings.verdicts)
+
+
+def _untouched(given: pa.Table) -> list[dict[str, Any]]:
+    """Give the items that were scored untouched, once each."""
+    rows = given.filter(pc.equal(given["axis"], ORIGINAL)).to_pylist()
+    return list({row["item_id"]: row for row in rows}.values())

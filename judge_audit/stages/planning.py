@@ -1,0 +1,228 @@
+"""The first stage: read the items, plan every probe, settle the zones, and put all of it into the lake."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judge_audit import __version__
+from judge_audit.axes import fingerprint
+from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
+from judge_audit.imports.planning import plan_table_audit
+from judge_audit.parts import part_digests
+from judge_audit.people.zones import VERSION as ZONES_VERSION
+from judge_audit.people.zones import make_zones
+from judge_audit.probes import Block, blocks, make_plan
+from judge_audit.sight import SIGHT
+from judge_audit.tables import from_rows
+from judge_audit.vocabulary import ORIGINAL, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from judge_audit.judges.cards import Card
+    from judge_audit.probes import Plan
+    from judge_audit.session import Session
+
+
+KEYS = ["probe_id", "repeat"]
+"""What names a call of a judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A planned audit, named by ids: what the later stages are handed.
+
+    Attributes:
+        audit_id: This run.
+        plan_id: What it asks.
+        zones_id: What people see of the ladders.
+        judge_id: Whom it asks.
+        blocks: The shares of work.
+        new_calls: Answers still to be bought.
+        reused_calls: Answers that are in the lake already.
+        warnings: What a person should know before trusting the figures.
+        started_at: When it began, as ISO 8601 text.
+        imports: Digest of each imported file it goes by, by `import <import_id>`.
+    """
+
+    audit_id: str
+    plan_id: str
+    zones_id: str
+    judge_id: str
+    blocks: tuple[Block, ...]
+    new_calls: int
+    reused_calls: int
+    warnings: tuple[str, ...]
+    started_at: str
+    imports: Mapping[str, str]
+
+
+def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = None) -> Prepared:
+    """Read the items, plan every probe, settle the zones, and put all of it into the lake.
+
+    Args:
+        current: The session.
+        on_image: Told (decoded, all) while images are read.
+
+    Raises:
+        UsageError: If the judge, the items or the readings cannot be used; names every fault.
+    """
+    lake = current.lake
+    started = datetime.now(UTC)
+    card = current.judge.card
+    plan, warnings, imports = _planned(current, on_image)
+    lake.commit({"items": plan.items, "refusals": plan.refusals, "probes": plan.probes})
+    zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
+    instruments = (current.ruler.card, current.surveyor.card)
+    planted = [control.card for control in current.controls(zones_id)]
+    register(current, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
+    new, unsettled = _unsettled(current, plan.probes)
+    asked = plan.probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
+    prepared = Prepared(
+        audit_id=f"{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+        plan_id=plan.plan_id,
+        zones_id=zones_id,
+        judge_id=card.judge_id,
+        blocks=tuple(block for block in blocks(plan) if unsettled.intersection(block.item_ids)),
+        new_calls=new,
+        reused_calls=asked - new,
+        warnings=(*warnings, *notes, *current.labels(plan.plan_id).notes),
+        started_at=started.isoformat(),
+        imports={**imports, **current.labels(plan.plan_id).imports},
+    )
+    lake.commit({"audits": audit_row(current, prepared, "started")})
+    return prepared
+
+
+def _planned(
+    current: Session, on_image: Callable[[int, int], None] | None
+) -> tuple[Plan, tuple[str, ...], dict[str, str]]:
+    """Plan the audit: from the items file, or from the lake alone where the judge is a table of scores.
+
+    Returns:
+        The plan, what a person should know, and the imported files it goes by.
+    """
+    configuration = current.configuration
+    if current.is_table:
+        made = plan_table_audit(current.lake, current.judge.card)
+        ignored = (IGNORED_ITEMS,) if configuration.items else ()
+        return made.plan, (*ignored, *made.notes), made.imports
+    read = current.items(on_image)
+    plan = make_plan(
+        read.items,
+        read.refusals,
+        current.axes,
+        ladder_items=configuration.ladder_items,
+        repeats=configuration.repeats,
+        seed=configuration.seed,
+    )
+    imports = {} if configuration.readings else current.imported_readings[1]
+    return plan, (*read.warnings, *_left_out(read.refusals)), imports
+
+
+IGNORED_ITEMS = (
+    "The judge is a table of scores: the items file was not read, the items are those of the table."
+)
+
+
+def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
+    """Count the judge's answers that are not in the lake, and name the items with anything left to ask.
+
+    An answer drawn by other library versions counts as left to ask: its pixels must be compared.
+    """
+    items: set[str] = set()
+    new = 0
+    if current.is_table:
+        return new, items
+    for card in (current.judge.card, current.ruler.card, current.surveyor.card):
+        held = current.lake.answered(card.judge_id)
+        usable = pc.and_(
+            pc.equal(held["renderer"], fingerprint()), pc.not_equal(held["state"], State.FAILED.value)
+        )
+        settled = held.filter(usable).select(KEYS)
+        asked = _shown_to_instruments(probes, once=card is current.surveyor.card)
+        asked = probes if card is current.judge.card else asked
+        left = asked.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
+        items.update(left["item_id"].to_pylist())
+        if card is current.judge.card:
+            new = left.select(KEYS).group_by(KEYS).aggregate([]).num_rows
+    return new, items
+
+
+def _shown_to_instruments(probes: pa.Table, *, once: bool) -> pa.Table:
+    """Keep what instruments measure: untouched items and ladders; only the first askings of the former if `once`."""
+    if once:
+        return probes.filter(pc.and_(pc.equal(probes["axis"], ORIGINAL), pc.equal(probes["repeat"], 0)))
+    return probes.filter(pc.invert(pc.is_in(probes["axis"], value_set=pa.array(sorted(SIGHT)))))
+
+
+def _left_out(refusals: Sequence[object]) -> tuple[str, ...]:
+    """Say how many rows were left out."""
+    return (
+        (f"{len(refusals)} faulty rows of the items file were left out; they are listed in the lake.",)
+        if refusals
+        else ()
+    )
+
+
+def _settle_zones(
+    current: Session, plan_id: str, items: pa.Table, ladder_items: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """Settle what people see of each ladder, from readings or else from visual-difference models."""
+    configuration, lake = current.configuration, current.lake
+    if current.is_table:
+        return text_digest("zones", plan_id, "no ladders"), ()
+    readings = current.readings
+    read = row_digest(readings) if readings is not None else "models"
+    zones_id = text_digest("zones", ZONES_VERSION, plan_id, read, fingerprint(), str(configuration.seed))
+    if readings is None and lake.read("zones", plan_id=plan_id, zones_id=zones_id).num_rows:
+        return zones_id, ()
+    carriers = items.filter(pc.is_in(items["item_id"], value_set=pa.array(ladder_items, pa.string())))
+    made = make_zones(
+        current.axes, carriers, readings, lambda row: current.pixels(row["uri"]), seed=configuration.seed
+    )
+    rows = [{**row, "plan_id": plan_id, "zones_id": zones_id} for row in made.table.to_pylist()]
+    if rows:
+        lake.commit({"zones": from_rows("zones", rows)})
+    return zones_id, made.notes
+
+
+def register(current: Session, cards: Sequence[Card]) -> None:
+    """Put judges and their labels into the lake; one seen before costs nothing."""
+    for card in cards:
+        control = card.kind in {"control", "ruler"}
+        judge = {"judge_id": card.judge_id, "kind": card.kind, "card": card.as_json(), "is_control": control}
+        label = {"judge_id": card.judge_id, "name": card.name, "version": card.version, "is_control": control}
+        current.lake.commit({"judges": from_rows("judges", [{**judge, "registered_at": datetime.now(UTC)}])})
+        current.lake.commit({"judge_labels": from_rows("judge_labels", [label])})
+
+
+def audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
+    """Write down a state of the run."""
+    configuration = current.configuration
+    inputs = {"items": configuration.items, **part_digests(configuration), **prepared.imports}
+    files = () if current.is_table else (configuration.items, configuration.readings)
+    files = (*files, configuration.traffic)
+    for path in filter(None, files):
+        inputs[path] = file_digest(Path(path).read_bytes())
+    row = {
+        "audit_id": prepared.audit_id,
+        "status": status,
+        "judge_id": prepared.judge_id,
+        "plan_id": prepared.plan_id,
+        "started_at": datetime.fromisoformat(prepared.started_at),
+        "ended_at": datetime.now(UTC) if status == "complete" else None,
+        "code_version": __version__,
+        "configuration": canonical_json({**configuration.as_json(), "zones_id": prepared.zones_id}),
+        "seed": configuration.seed,
+        "input_digests": canonical_json(inputs),
+        "commits": [],
+    }
+    return from_rows("audits", [row])
