@@ -115,7 +115,7 @@ def test_nothing_is_named_where_nothing_is_clear(report_of):
 def test_sub_scores_stand_beside_peoples_own(held):
     shown = held.document["people"]["subscores"]
     assert shown["judge"]["names"] == ["match", "look"]
-    assert shown["people"]["names"] == ["look", "match"]
+    assert shown["people"]["names"] == ["match", "look"]
     assert shown["sentences"] == [
         "The judge's 2 sub-scores amount to 1.1 (1.1 to 1.1) independent dimensions within a source.",
         "People's 2 dimensions amount to 1.8 (1.8 to 1.8) on the same images.",
