@@ -120,6 +120,8 @@ def _dimension(facts: Facts, name: str) -> dict[str, Any]:
         "places": [place for place in places if place["people"] or place["judge"]],
         "thrown_together": _thrown_together(facts, name, pooled_ceiling),
         "ceiling_one_rater": single.get(WITHIN),
+        "on_mean": _figures(facts.measures, BESIDE, "judge_on_mean", dimension=name, kind=POOLED).get(POOLED),
+        "retest": _figures(facts.measures, "retest", "retest_spearman", dimension=name).get(POOLED),
         "verdicts": {measure: verdicts[measure] for measure in QUESTIONS if measure in verdicts},
     }
     return {**part, "sentence": _sentence(part), "notes": _notes(part)}
@@ -162,8 +164,10 @@ def _sentence(part: Row) -> str:
 
 
 def _notes(part: Row) -> list[str]:
-    """Say what stands beside the sentence: near-copies, one rater's ceiling, all sources as one."""
+    """Say what stands beside the sentence: near-copies, one rater's ceiling, all sources as one, retest."""
     found = []
+    if _whole(part)["judge"] is None and part["on_mean"] is not None:
+        found.append(say("people.on_mean", value=bounded(part["on_mean"])))
     if (alone := _whole(part)["without_copies"]) is not None:
         found.append(say("people.copies", people=bounded(alone)))
     if part["ceiling_one_rater"] is not None:
@@ -173,6 +177,8 @@ def _notes(part: Row) -> list[str]:
     if several and thrown["people"] and thrown["judge"]:
         values = {key: plain(figure["value"]) for key, figure in thrown.items()}
         found.append(say("people.pooled", **values))
+    if part["retest"] is not None:
+        found.append(say("people.retest", value=bounded(part["retest"])))
     return found
 
 

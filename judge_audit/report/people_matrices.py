@@ -29,10 +29,11 @@ def matrices_of(facts: Facts) -> dict[str, Any] | None:
         judge and people (names, cells of one, other, source and a figure, effective), verdict and sentences.
     """
     theirs = [row for row in facts.people_measures if row["baseline"] in {POOLED, facts.audit["judge_id"]}]
-    labelled = sorted({row["dimension"] for row in theirs if row["measure"] == "alpha"})
     declared = [name for name in facts.card.get("dimensions") or () if name != OVERALL]
+    labelled = {row["dimension"] for row in theirs if row["measure"] == "alpha"}
+    alike = [name for name in declared if name in labelled]
     judge = _matrix(facts.measures, declared)
-    people = _matrix(theirs, labelled)
+    people = _matrix(theirs, [*alike, *sorted(labelled - set(alike))])
     if judge is None:
         return None
     verdicts = [verdict_of(row) for row in facts.verdicts if row["check"] == NAME]

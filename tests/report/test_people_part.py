@@ -7,7 +7,7 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
-from people_rows import TWO, figure, judge_row, people_results, people_row
+from people_rows import TWO, figure, judge_row, people_results, people_row, verdict
 
 from judge_audit.messages import say
 from judge_audit.report.people_charts import beside_chart, source_histogram
@@ -115,7 +115,7 @@ def test_nothing_is_named_where_nothing_is_clear(report_of):
 def test_sub_scores_stand_beside_peoples_own(held):
     shown = held.document["people"]["subscores"]
     assert shown["judge"]["names"] == ["match", "look"]
-    assert shown["people"]["names"] == ["look", "match"]
+    assert shown["people"]["names"] == ["match", "look"]
     assert shown["sentences"] == [
         "The judge's 2 sub-scores amount to 1.1 (1.1 to 1.1) independent dimensions within a source.",
         "People's 2 dimensions amount to 1.8 (1.8 to 1.8) on the same images.",
@@ -183,6 +183,26 @@ def test_a_dimension_only_people_know_has_a_ceiling_and_no_judge(report_of):
     assert not marks(drawings(section_of(report.html))[0], "judge")
 
 
+def test_labels_without_annotators_leave_the_mean_label_and_say_why(report_of):
+    told = {"dimension": "match", "baseline": "people"}
+    measures = [
+        people_row("alpha", 0.4, kind="ordinal", dimension="match"),
+        judge_row("beside_people", "judge_on_mean", 0.3, **told),
+        judge_row("retest", "retest_spearman", 0.9, dimension="match"),
+    ]
+    why = say("beside.no_ids")
+    verdicts = [verdict("beside_people", "judge_beside_people", "missing", why, finding="ceiling_unknown")]
+    report = report_of(results={"measures": measures, "verdicts": verdicts})
+    (part,) = report.document["people"]["dimensions"]
+    assert part["sentence"] == say("people.lead_unknown", dimension="match", why=why)
+    assert part["notes"] == [
+        "With people's mean label the judge correlates 0.30 (0.26–0.34) within a source.",
+        "Asked again, the judge agrees with itself 0.90 (0.86–0.94).",
+    ]
+    assert drawings(section_of(report.html)) == []
+    assert section_of(report.html).count(why) == 1
+
+
 def test_names_from_outside_stay_words(report_of):
     def hostile(row):
         swapped = {name: HOSTILE for name in ("dimension", "rater", "topic") if row.get(name, "*") != "*"}
@@ -226,12 +246,12 @@ def test_every_source_has_a_histogram_of_its_own(held):
     )
 
 
-@pytest.mark.parametrize("verdict", ["pass", "missing"])
-def test_averages_and_thresholds_are_refused_without_an_absolute_scale(report_of, verdict):
+@pytest.mark.parametrize("word", ["pass", "missing"])
+def test_averages_and_thresholds_are_refused_without_an_absolute_scale(report_of, word):
     row = {"subject": "j", "check": "scale", "measure": "absolute", "dimension": "overall"}
-    row |= {"verdict": verdict, "reason": "Nobody labelled the ends.", "provisional": False}
+    row |= {"verdict": word, "reason": "Nobody labelled the ends.", "provisional": False}
     report = report_of(results={"verdicts": [row]})
-    if verdict == "pass":
+    if word == "pass":
         assert report.document["refused"] is None
         assert say("people.refused_heading") not in report.html
     else:
