@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from judge_audit.axes.axis import Axis
     from judge_audit.errors import Fault
 
-PROBES_PER_BLOCK = 256
-"""Size of a block of work: some seconds for a quick judge, well under a minute for a slow one."""
+PROBES_PER_BLOCK = 768
+"""Size of a block of work: each task costs some two seconds of its own, so it is to be many times longer."""
 
 RETEST = 2
 """Untouched ladder items are scored at least this often: the judge's own noise is measured, not declared."""
