@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.checks.joined import PEOPLE, always_the_same, samples
-from judge_audit.checks.ladder_question import finite
+from judge_audit.checks.ladder_question import figure_columns, finite
 from judge_audit.digests import draw_seed
 from judge_audit.measures.beside import measured, validity
 from judge_audit.measures.correlation import correlation
-from judge_audit.measures.estimates import PASS_LEVEL
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, derived, draws_for
 from judge_audit.vocabulary import POOLED, Verdict
 
@@ -70,15 +69,7 @@ def measure_row(
     **parts: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
     """Make a row of `measures` with the 90 % interval."""
-    low, high = figure.interval(PASS_LEVEL)
-    return {
-        **evidence.key(check, measure, dimension=dimension, **parts),
-        "value": finite(figure.value),
-        "ci_low": finite(low),
-        "ci_high": finite(high),
-        "n": figure.n,
-        "n_clusters": figure.n_clusters,
-    }
+    return evidence.key(check, measure, dimension=dimension, **parts) | figure_columns(figure)
 
 
 def verdict_row(

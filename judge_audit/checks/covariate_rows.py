@@ -6,9 +6,9 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladder_question import finite, number
+from judge_audit.checks.ladder_question import figure_columns, finite, number
 from judge_audit.measures.comparisons import difference, heterogeneity, within_sources
-from judge_audit.measures.estimates import PASS_LEVEL, Estimate
+from judge_audit.measures.estimates import Estimate
 from judge_audit.messages import knows, say
 
 if TYPE_CHECKING:
@@ -56,16 +56,8 @@ def row_of(
     estimate: Estimate,
     **parts: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
-    """Make a row of `measures` with the 90 % interval; a share has no more to explain than all."""
-    low, high = estimate.interval(PASS_LEVEL)
-    return {
-        **evidence.key(NAME, measure, dimension=dimension, **parts),
-        "value": finite(estimate.value),
-        "ci_low": finite(low),
-        "ci_high": finite(high),
-        "n": estimate.n,
-        "n_clusters": estimate.n_clusters,
-    }
+    """Make a row of `measures` with the 90 % interval."""
+    return evidence.key(NAME, measure, dimension=dimension, **parts) | figure_columns(estimate)
 
 
 def explained_rows(evidence: Evidence, dimension: str, fits: Fits) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -123,15 +123,7 @@ class Question:
 
     def measured(self, estimate: Estimate, measure: str = "", **parts: Any) -> dict[str, Any]:  # noqa: ANN401
         """Make a row of `measures` (or, with rung and strength, of `curves`) with its 90 % interval."""
-        low, high = estimate.interval(PASS_LEVEL)
-        return {
-            **self.key(measure or self.measure, **parts),
-            "value": finite(estimate.value),
-            "ci_low": finite(low),
-            "ci_high": finite(high),
-            "n": estimate.n,
-            "n_clusters": estimate.n_clusters,
-        }
+        return self.key(measure or self.measure, **parts) | figure_columns(estimate)
 
     def answered(self, estimate: Estimate, judged: Judged, notes: Sequence[str] = ()) -> dict[str, Any]:
         """Make a row of `verdicts`, with its reason in words."""
@@ -278,6 +270,41 @@ def unpictured(evidence: Evidence, check: str, measure: str) -> Findings:
         for dimension in evidence.dimensions
     ]
     return Findings(verdicts=tuple(rows))
+
+
+class Figured(Protocol):
+    """A figure with its interval: an `Estimate`, or one from resampling."""
+
+    @property
+    def value(self) -> float:
+        """The figure."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """Items behind it."""
+        ...
+
+    @property
+    def n_clusters(self) -> int:
+        """Independent clusters behind it."""
+        ...
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Give its interval at a level in (0, 1)."""
+        ...
+
+
+def figure_columns(figure: Figured) -> dict[str, Any]:
+    """Write a figure into the columns that every row of results has: value, 90 % interval, items, clusters."""
+    low, high = figure.interval(PASS_LEVEL)
+    return {
+        "value": finite(figure.value),
+        "ci_low": finite(low),
+        "ci_high": finite(high),
+        "n": figure.n,
+        "n_clusters": figure.n_clusters,
+    }
 
 
 def finite(value: float) -> float | None:
