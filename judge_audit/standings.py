@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from judge_audit.errors import MachineryError
+from judge_audit.messages import say
 from judge_audit.vocabulary import POOLED, READ, Capability, Position, Standing, Verdict
 
 if TYPE_CHECKING:
@@ -26,16 +27,31 @@ ORDERS_NOTHING = {"constant", "reversed", "silent"}
 
 USE_FIELDS = {"use", "step", "question", "requires"}
 REQUIREMENT_FIELDS = {"check", "measure", "missing", "remedy"}
+WAIVED = "waived"
+"""Optional field of a requirement: the context in which it is not asked for."""
+
+INTERNAL, OUTSIDE = "internal", "outside"
+CONTEXTS = (INTERNAL, OUTSIDE)
+"""Where a judge is used: inside, where a failure costs a rerun, or facing people beyond the team."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One piece of evidence that a use asks for."""
+    """One piece of evidence that a use asks for.
+
+    Attributes:
+        check: The check that gives it.
+        measure: The measure whose verdicts must pass.
+        missing: What to say where it is not there.
+        remedy: What to do about that.
+        waived: The context in which it is not asked for, "" if in none.
+    """
 
     check: str
     measure: str
     missing: str
     remedy: str
+    waived: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +86,11 @@ def parse_use(origin: str, content: Any) -> Use:  # noqa: ANN401 - whatever the 
     if not content["requires"]:
         raise MachineryError(f"{origin}: a checklist that requires nothing would allow every judge.")
     for entry in content["requires"]:
-        if set(entry) != REQUIREMENT_FIELDS:
+        if set(entry) - {WAIVED} != REQUIREMENT_FIELDS:
             wanted = ", ".join(sorted(REQUIREMENT_FIELDS))
-            raise MachineryError(f"{origin}: each requirement has the fields {wanted}.")
+            raise MachineryError(f"{origin}: each requirement has the fields {wanted} and may have {WAIVED}.")
+        if entry.get(WAIVED, INTERNAL) != INTERNAL:
+            raise MachineryError(f"{origin}: a requirement can be {WAIVED} in the context {INTERNAL} alone.")
     return Use(
         name=content["use"],
         step=Position(content["step"]),
@@ -81,17 +99,20 @@ def parse_use(origin: str, content: Any) -> Use:  # noqa: ANN401 - whatever the 
     )
 
 
-def stand(uses: Sequence[Use], verdicts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def stand(
+    uses: Sequence[Use], verdicts: Sequence[Mapping[str, Any]], context: str = OUTSIDE
+) -> list[dict[str, Any]]:
     """Give a judge its standing in each use, and its position.
 
     Args:
         uses: The checklists.
         verdicts: Rows of table `verdicts` of one judge in one audit.
+        context: Where the judge is used, one of `CONTEXTS`.
 
     Returns:
         Rows with use, standing, reasons and missing; the last is the position.
     """
-    rows = [_standing(use, verdicts) for use in uses]
+    rows = [_standing(use, verdicts, context) for use in uses]
     allowed = {row["use"] for row in rows if row["standing"] == Standing.ALLOWED}
     position, reasons = _position(uses, allowed, verdicts)
     missing = sorted({text for row in rows for text in row["missing"]}) if position != Position.NONE else []
@@ -99,11 +120,12 @@ def stand(uses: Sequence[Use], verdicts: Sequence[Mapping[str, Any]]) -> list[di
     return rows
 
 
-def _standing(use: Use, verdicts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _standing(use: Use, verdicts: Sequence[Mapping[str, Any]], context: str) -> dict[str, Any]:
     """Hold the evidence against one checklist."""
     against: list[str] = []
     open_: list[str] = []
     missing: list[str] = []
+    waived: list[str] = []
     for requirement in use.requires:
         found = [
             row
@@ -116,12 +138,31 @@ def _standing(use: Use, verdicts: Sequence[Mapping[str, Any]]) -> dict[str, Any]
         suspected = [row for row in found if row["verdict"] == Verdict.FAIL and row["provisional"]]
         proved = found and all(row["verdict"] == Verdict.PASS and not row["provisional"] for row in found)
         against += [row["reason"] for row in firm]
-        open_ += [f"Suspected, not yet read by people: {row['reason']}" for row in suspected]
-        if not proved and not firm:
-            missing.append(f"{requirement.missing} {requirement.remedy}")
+        open_ += [say("standings.suspected", reason=row["reason"]) for row in suspected]
+        if proved or firm:
+            continue
+        if requirement.waived == context:
+            waived.append(say("standings.waived", missing=requirement.missing))
+        else:
+            missing.append(_lacking(requirement, found))
     standing = Standing.BARRED if against else Standing.UNPROVEN if open_ or missing else Standing.ALLOWED
-    reasons = against + open_ or (["Every item of the checklist is proved."] if not missing else [])
+    reasons = against + open_ + waived
+    if not reasons and not missing:
+        reasons = [say("standings.proved")]
     return {"use": use.name, "standing": standing.value, "reasons": reasons, "missing": missing}
+
+
+def _lacking(requirement: Requirement, found: Sequence[Mapping[str, Any]]) -> str:
+    """Say what is missing and how to get it, with the number of items that would settle what is open."""
+    wanted = [
+        int(row["n_needed"])
+        for row in found
+        if row["verdict"] == Verdict.INCONCLUSIVE and row.get("n_needed") is not None
+    ]
+    parts = [requirement.missing, requirement.remedy]
+    if wanted:
+        parts.append(say("standings.needed", n=f"{max(wanted):,}"))
+    return " ".join(parts)
 
 
 def _position(
@@ -139,10 +180,15 @@ def _position(
     for step in (Position.FILTER_AND_RANK, Position.REWARD, Position.ACCEPT):
         needed = [use for use in uses if use.step == step]
         if not needed or any(use.name not in allowed for use in needed):
-            names = ", ".join(use.name for use in needed if use.name not in allowed) or "no checklist"
-            return position, [f"The step “{step.value}” is not earned; not allowed yet: {names}."]
+            names = ", ".join(use.name for use in needed if use.name not in allowed) or say(
+                "standings.no_checklist"
+            )
+            reasons = [say("standings.not_earned", step=step.value, uses=names)]
+            if position == Position.SCREENING:
+                reasons.append(say("standings.screening"))
+            return position, reasons
         position = step
-    return position, ["Every checklist is complete."]
+    return position, [say("standings.complete")]
 
 
 def capability_of(verdicts: Sequence[Mapping[str, Any]]) -> Capability:

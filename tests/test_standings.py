@@ -115,3 +115,32 @@ def test_a_judge_that_depends_on_its_batch_is_no_reward_and_accepts_nothing_but_
 def test_blindness_by_itself_bars_nothing():
     blind = [verdict("sight", f"{name}_moved", "fail") for name in ("border", "aspect", "orientation")]
     assert standings([*everything(), *blind])["position"]["standing"] == "accept"
+
+
+def test_inside_the_team_ranking_is_a_sieve_without_peoples_choices_and_outside_it_is_not():
+    kept = [row for row in everything() if row["check"] != "choices"]
+    inside = {row["use"]: row for row in stand(builtin_uses(), kept, "internal")}
+    assert inside["ranking"]["standing"] == "allowed"
+    assert "Used inside only" in inside["ranking"]["reasons"][0]
+    assert standings(kept)["ranking"]["standing"] == "unproven"
+
+
+def test_evidence_against_bars_inside_too():
+    rows = stand(builtin_uses(), [*everything(), verdict("choices", "first_choice", "fail")], "internal")
+    assert {row["use"]: row["standing"] for row in rows}["ranking"] == "barred"
+
+
+def test_an_open_question_says_how_many_would_settle_it():
+    open_ = verdict("premature", "edge_lift", "inconclusive") | {"n_needed": 1520}
+    rows = standings([row for row in everything() if row["check"] != "premature"] + [open_])
+    assert any("About 1,520 items" in text for text in rows["reward"]["missing"])
+
+
+def test_at_screening_it_is_said_that_a_person_signs():
+    assert any("a person looks, and signs" in text for text in standings([])["position"]["reasons"])
+
+
+def test_a_requirement_cannot_be_waived_outside():
+    wanted = {"check": "c", "measure": "m", "missing": "x", "remedy": "y", "waived": "outside"}
+    with pytest.raises(MachineryError, match="waived"):
+        parse_use("u.yaml", {"use": "u", "step": "reward", "question": "?", "requires": [wanted]})

@@ -51,9 +51,8 @@ def check(current: Session, prepared: Prepared) -> None:
     findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))
     findings += measure_purity(prepared.audit_id, instruments[0], current.axes)
     uses = [part.thing for part in find_uses(current.configuration.project).values()]
-    standings = [
-        {**row, "audit_id": prepared.audit_id, "judge_id": prepared.judge_id} for row in stand(uses, verdicts)
-    ]
+    held = {"audit_id": prepared.audit_id, "judge_id": prepared.judge_id}
+    standings = [held | row for row in stand(uses, verdicts, current.configuration.context)]
     current.lake.commit(
         {
             "curves": from_rows("curves", findings.curves),
