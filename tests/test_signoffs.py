@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge_audit.audits import find_audit
 from judge_audit.errors import UsageError
 from judge_audit.lake import Lake
-from judge_audit.signoffs import RefusedError, Signoff, sign, signoffs_of
+from judge_audit.signoffs import RefusedError, Signoff, Yes, sign, signoffs_of
 from judge_audit.tables import from_rows
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -37,14 +37,9 @@ def lake(tmp_path):
 
 
 def signed(lake, use="ranking", **rest):
-    parts = {
-        "signer": "Ada",
-        "account": "ci",
-        "reason": "Looked at the report.",
-        "now": NOW,
-        "expires_at": LATER,
-    }
-    return sign(lake, find_audit(lake), use=use, **parts | rest)
+    key = rest.pop("key", None)
+    parts = {"use": use, "signer": "Ada", "account": "ci", "reason": "Looked at the report."}
+    return sign(lake, find_audit(lake), Yes(**parts | {"now": NOW, "expires_at": LATER} | rest), key)
 
 
 def pem(path, key):
@@ -100,16 +95,7 @@ def test_screening_may_be_signed_unless_the_judge_orders_nothing(lake):
     standing = {"audit_id": "a2", "judge_id": "j2", "use": "position", "standing": "none"}
     lake.commit({"standings": from_rows("standings", [standing | {"reasons": [], "missing": []}])})
     with pytest.raises(RefusedError, match="barred for screening"):
-        sign(
-            lake,
-            {"audit_id": "a2", "judge_id": "j2"},
-            use="screening",
-            signer="Ada",
-            account="ci",
-            reason="r",
-            now=NOW,
-            expires_at=LATER,
-        )
+        sign(lake, {"audit_id": "a2", "judge_id": "j2"}, Yes("screening", "Ada", "ci", "r", NOW, LATER))
 
 
 @pytest.mark.parametrize(
