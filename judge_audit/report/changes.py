@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from judge_audit.change.answers import DROP, NET
+from judge_audit.change.rows import MEASURES, held
 from judge_audit.messages import say
 from judge_audit.report import change_charts, people_words
 from judge_audit.report.people_words import bounded
@@ -116,7 +117,7 @@ def _dimension(version: OnAnchors, part: OnDimension, rows: Sequence[Row]) -> di
     mine = [row for row in rows if row["dimension"] == part.dimension]
     verdicts = {
         measure: {
-            name: row[name]
+            name: row.get(name)
             for name in ("measure", "verdict", "finding", "provisional", "reason", "value", "n")
         }
         for measure in (DROP, NET)
@@ -142,10 +143,8 @@ def _figures(part: OnDimension) -> dict[str, Any]:
     found = {}
     for name in ("tau", "tau_like_retest", "retest", "retest_old", "retest_new", "top_churn", "retest_churn"):
         figure = part.whole.figures.get(name)
-        if figure is None or not np.isfinite(figure.value):
-            continue
-        ends = [float(end) if np.isfinite(end) else None for end in figure.interval(0.90)]
-        found[name] = {"value": float(figure.value), "ci_low": ends[0], "ci_high": ends[1], "n": figure.n}
+        if figure is not None and np.isfinite(figure.value):
+            found[name] = held(MEASURES.get(name, "retest_tau"), figure)
     return found
 
 
@@ -160,13 +159,13 @@ def gravity(row: Row) -> tuple[Any, ...]:
 
 def _shown(rows: Iterable[Row]) -> list[Row]:
     """Choose the gravest pairs, no anchor in more than two of them."""
-    held: dict[str, int] = {}
+    often: dict[str, int] = {}
     found: list[Row] = []
     for row in sorted(rows, key=gravity):
         names = (row["anchor_first"], row["anchor_second"])
-        if all(held.get(name, 0) < ONE_ANCHOR for name in names):
+        if all(often.get(name, 0) < ONE_ANCHOR for name in names):
             found.append(row)
-            held.update({name: held.get(name, 0) + 1 for name in names})
+            often.update({name: often.get(name, 0) + 1 for name in names})
         if len(found) == PAIRS_SHOWN:
             break
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from anchor_rows import anchor_set, card, commit_audit, side
+from judged_anchors import anchor_set, card, commit_audit, side
 from scipy import stats
 
 from judge_audit.change import OLD_ANCHORS, AnchorSet, compare, compare_judges

@@ -6,7 +6,7 @@ import dataclasses
 import json
 
 import pytest
-from anchor_rows import card
+from judged_anchors import card
 
 from judge_audit.change import difference
 from judge_audit.judges.cards import Card

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from anchor_rows import card, commit_audit
+from judged_anchors import card, commit_audit
 
 from judge_audit.change import draw_sample, replay
 from judge_audit.lake import Lake
