@@ -99,7 +99,7 @@ def changes_of(change: Change, replayed: Replay | None = None) -> dict[str, Any]
 
 
 def _version(change: Change, version: OnAnchors) -> dict[str, Any]:
-    rows = [row for row in change.rank_changes if row["anchor_version"] == version.anchors.version]
+    rows = [row for row in change.rank_changes if row["anchors_used"] == version.anchors.version]
     dimensions = [_dimension(version, part, rows) for part in version.dimensions]
     told = {part.dimension for part in version.dimensions}
     return {

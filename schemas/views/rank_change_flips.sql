@@ -2,7 +2,7 @@
 SELECT
     judge_names.judge,
     coalesce(before.judge, rank_changes.baseline) AS judge_before,
-    rank_changes.anchor_version,
+    rank_changes.anchors_used,
     rank_changes.dimension,
     rank_changes.direction,
     rank_changes.across_tiers,

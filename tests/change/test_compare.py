@@ -200,7 +200,7 @@ def test_changed_anchors_are_compared_version_by_version():
     assert words(change)["net_against_people"][0] != "fail"
     assert any("from 1 to 2" in note for note in change.notes)
     assert any("the anchors' doing alone" in note for note in change.notes)
-    assert {row["anchor_version"] for row in change.rank_changes} == {"1", "2"}
+    assert {row["anchors_used"] for row in change.rank_changes} == {"1", "2"}
     fewer = compare_judges(
         side(noisy(1, 0.2)), side(noisy(2, 0.2)[:40], "new"), anchor_set(40, version="2"), old_anchors
     )

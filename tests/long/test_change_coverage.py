@@ -10,7 +10,7 @@ from judge_audit.measures.change import Readings, compared
 
 pytestmark = pytest.mark.long
 
-TRIALS, DRAWS = 400, 600
+TRIALS, FEWER, DRAWS = 400, 200, 600
 
 
 def drawn(rng, n, kind):
@@ -50,10 +50,9 @@ def test_the_95_percent_interval_of_tau_covers(kind, n, least):
 
 @pytest.mark.parametrize("kind", ["normal", "skewed", "integer"])
 @pytest.mark.parametrize("noise", [(0.3, 0.3), (0.0, 0.6), (0.2, 1.2)])
-@pytest.mark.parametrize("repeats", [2, 4])
-def test_a_judge_that_is_merely_noisy_is_rarely_called_changed(kind, noise, repeats):
-    called = 0
-    for trial in range(TRIALS):
+def test_a_judge_that_is_merely_noisy_is_rarely_called_changed(kind, noise):
+    called, repeats = 0, 2 if kind == "normal" else 4
+    for trial in range(FEWER):
         rng = np.random.default_rng(trial)
         q = drawn(rng, 48, kind)
         sides = [
@@ -63,17 +62,18 @@ def test_a_judge_that_is_merely_noisy_is_rarely_called_changed(kind, noise, repe
             for size in noise
         ]
         called += compare(*sides, trial)["drop"].interval(0.95)[0] > 0
-    assert called / TRIALS <= 0.035, called / TRIALS
+    # 2.5 % are allowed; of 200 trials so many stay at or below 12 with probability .998
+    assert called <= 12, called
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_a_planted_break_of_the_order_is_found(noise):
     found = 0
-    for trial in range(TRIALS // 2):
+    for trial in range(FEWER):
         rng = np.random.default_rng(trial)
         q = rng.normal(size=60)
         moved = q.copy()
         moved[:12] = -moved[:12] + 0.5
         sides = [base[:, None] + noise * rng.normal(size=(60, 2)) for base in (q, moved)]
         found += compare(*sides, trial)["drop"].interval(0.95)[0] > 0
-    assert found / (TRIALS // 2) >= 0.95
+    assert found / FEWER >= 0.95
