@@ -93,11 +93,12 @@ def test_a_sample_has_its_inclusion_and_rests_on_the_names_alone():
         {"decision_id": f"d{at}", "source": "ab"[at % 2], "decision": "accept" if at < 30 else "reject"}
         for at in range(300)
     ]
-    drawn = draw_sample(rows, 40, 1)
+    drawn = draw_sample(rows, 1, 40)
     assert len(drawn) == 15 + 15 + 40 + 40
-    assert drawn == draw_sample(rows[::-1], 40, 1)
+    assert drawn == draw_sample(rows[::-1], 1, 40)
     assert {drawn[name] for name in drawn if int(name[1:]) < 30} == {1.0}
     assert sum(1 / p for p in drawn.values()) == pytest.approx(300)
+    assert len(draw_sample(rows, 1)) == 300
 
 
 def test_a_sample_is_weighted_and_said(make):

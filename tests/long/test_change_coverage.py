@@ -76,4 +76,4 @@ def test_a_planted_break_of_the_order_is_found(noise):
         moved[:12] = -moved[:12] + 0.5
         sides = [base[:, None] + noise * rng.normal(size=(60, 2)) for base in (q, moved)]
         found += compare(*sides, trial)["drop"].interval(0.95)[0] > 0
-    assert found / FEWER >= 0.95
+    assert found / FEWER >= 0.9
