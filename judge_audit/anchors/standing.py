@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from judge_audit.digests import text_digest
 from judge_audit.tables import from_rows, schema
 
 if TYPE_CHECKING:
@@ -41,6 +42,30 @@ MEAN_SCHEMA = pa.schema(
 def item_of(anchor_id: str) -> str:
     """Give the item_id under which an anchor stands in `items`, `probes` and responses."""
     return PREFIX + anchor_id
+
+
+def item_rows(held: AnchorSet) -> list[tuple[dict[str, Any], str]]:
+    """Make rows of `items` of every anchor there ever was: what an audit shows the judge.
+
+    Retired ones are shown too, so that a verdict can be replayed on any version of the set.
+
+    Returns:
+        Each row but for plan_id, with the item_id under which imported scores know the picture.
+    """
+    found = []
+    for anchor in held.ever():
+        seen = held.pictures[anchor.anchor_id]
+        row = {
+            name: getattr(anchor, name) for name in ("source", "topic", "prompt", "cluster", "file_digest")
+        }
+        row |= {
+            name: getattr(seen, name) for name in ("pixel_digest", "width", "height", "frames", "file_bytes")
+        }
+        row |= {"image_notes": seen.notes, "uri": held.place(anchor), "face_count": None}
+        row |= {"mask_uri": None, "mask_digest": None}
+        row |= {"item_id": item_of(anchor.anchor_id), "prompt_id": text_digest(anchor.prompt)[:12]}
+        found.append((row, anchor.known_as or anchor.anchor_id))
+    return found
 
 
 def tables_of(held: AnchorSet, version: int | None = None) -> dict[str, pa.Table]:
