@@ -147,6 +147,22 @@ def test_an_anchor_that_is_an_item_shares_its_answer(items, folder):
     assert judge.shown.count(digest) <= 2 + len(seen_by_sight) + 1
 
 
+def test_the_view_of_anchors_shows_those_of_the_newest_audit_once(items, folder):
+    run(items, folder)
+    retire(folder, ["a000"], author="Ada", reason="x")
+    found = run(items, folder)
+    with judge_audit.connect(found.lake) as views:
+        told = views.execute(
+            "SELECT anchor_id, repeat, tier, label, annotators, anchor_version FROM anchor_scores"
+        ).fetchall()
+    expected = [
+        (f"a{n:03d}", repeat, ("bad", "middling", "good")[n % 3], (1.0, 3.0, 5.0)[n % 3], 2, 7)
+        for n in range(1, 6)
+        for repeat in range(2)
+    ]
+    assert told == expected
+
+
 def test_a_second_audit_buys_no_anchor_again(items, folder):
     run(items, folder)
     judge = Bright()
