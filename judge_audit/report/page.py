@@ -10,6 +10,7 @@ import jinja2
 
 from judge_audit.messages import knows, say
 from judge_audit.report import (
+    anchors,
     changes,
     charts,
     covariate_charts,
@@ -184,6 +185,7 @@ def environment() -> jinja2.Environment:
         "curve": charts.curve,
         "histogram": charts.histogram,
         "people_questions": people.QUESTIONS,
+        "anchor_lines": anchors.anchor_lines,
         "beyond_lead": people.beyond_lead,
         "agreement_value": people_map.agreement_value,
         "agreement_bounds": people_map.agreement_bounds,
