@@ -140,6 +140,13 @@ class Evidence:
         labels: What people said, the table `labels` without import_id, label_text and labelled_at; None or
             no rows if nobody has labelled.
         traffic: A sample of real traffic (see `judge_audit.traffic`); None if none was given.
+        decisions: What production accepted and rejected by this judge (see `judge_audit.people.acts`); None if
+            nothing is known.
+        reviews: What people found in items drawn by this judge's order or among its decisions; None if nothing.
+        draws: What was drawn for those reviews, reviewed or not; None if no pack was.
+        appeals: Objections to its decisions; None if nothing is known.
+        choices: People's picks within groups of the audit's items; None if nobody chose.
+        declared: What the team declares for its uses, by use: limits, owners, the channel for appeals.
     """
 
     audit_id: str
@@ -154,6 +161,12 @@ class Evidence:
     covariates: pa.Table | None = None
     labels: pa.Table | None = None
     traffic: pa.Table | None = None
+    decisions: pa.Table | None = None
+    reviews: pa.Table | None = None
+    draws: pa.Table | None = None
+    appeals: pa.Table | None = None
+    choices: pa.Table | None = None
+    declared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
