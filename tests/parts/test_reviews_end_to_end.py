@@ -11,6 +11,8 @@ from judge_audit.cli import run_command
 from judge_audit.imports.importer import import_file
 from judge_audit.lake.connect import connect
 
+pytestmark = pytest.mark.parts
+
 ASKED = (
     ("review", "quantile_difference"),
     ("choices", "first_choice"),
@@ -104,7 +106,15 @@ def test_the_pack_shows_neither_scores_nor_reasons_and_its_order_tells_nothing(r
 
 def test_the_same_seed_draws_the_same_pack(reviewed, tmp_path):
     world, pack, *_ = reviewed
-    given = ["study", "export", "--for", "reviews", str(tmp_path / "again"), "--lake", str(world.folder / "lake")]
+    given = [
+        "study",
+        "export",
+        "--for",
+        "reviews",
+        str(tmp_path / "again"),
+        "--lake",
+        str(world.folder / "lake"),
+    ]
     audits = world.lake.read("audits", status="complete").to_pylist()
     first = min(audits, key=lambda row: row["ended_at"])["audit_id"]
     words = ["--audit", first, "--before", "base", "--after", "tuned", "--each", "80"]
@@ -118,9 +128,19 @@ def test_reviews_stand_by_dimension_and_axis_and_make_the_next_labelling_round(r
     rows = world.lake.read("reviews").to_pylist()
     assert {row["dimension"] for row in rows} == {"overall", "structure"}
     assert {row["axis"] for row in rows} == {"", "blur", "noise"}
-    assert {row["queue"] for row in rows} == {"top", "bottom", "boundary", "beyond", "appeal", "before", "after"}
+    assert {row["queue"] for row in rows} == {
+        "top",
+        "bottom",
+        "boundary",
+        "beyond",
+        "appeal",
+        "before",
+        "after",
+    }
     with connect(world.lake) as connection:
-        told = connection.execute("SELECT why, axes, low_dimensions, said FROM next_labelling_round").fetchall()
+        told = connection.execute(
+            "SELECT why, axes, low_dimensions, said FROM next_labelling_round"
+        ).fetchall()
     assert {row[0] for row in told} >= {"reviewers disagree", "the judge likes it, people do not"}
     assert ("blur, noise", "structure", "soft") in {row[1:] for row in told}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
 from judge_audit.project import resolve
 from judge_audit.session import hold
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CARD = "kind: table\nname: ours\nversion: '1'\nscale_low: -10\nscale_high: 10\n"
 START = datetime(2026, 1, 5, tzinfo=UTC)
