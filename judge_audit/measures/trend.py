@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.measures.estimates import newcombe, wilson
+from judge_audit.measures.estimates import newcombe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,8 +84,9 @@ def trend(periods: Sequence[Period], level: float) -> Trend | None:
     """Ask whether a share rises.
 
     It does if the newer half of the periods lies above the older one at `WINDOW_LEVEL`, or, on at least
-    `FEWEST_PERIODS` earlier ones, if the newest lies above its chart's upper limit *and* Wilson's interval of the
-    same level, which a limit from a normal curve ignores where events are few, lies above the centre too.
+    `FEWEST_PERIODS` earlier ones, if the newest lies above its chart's upper limit *and* its difference from
+    all before it is above 0 by Newcombe's interval of the same level: a limit from a normal curve about a centre
+    that is itself estimated alarms too often where events are few.
 
     Args:
         periods: In their order; those without anything to count may be among them.
@@ -105,9 +106,10 @@ def trend(periods: Sequence[Period], level: float) -> Trend | None:
     low, high = newcombe(new, old, level)
     rises = newcombe(new, old, WINDOW_LEVEL)[0] > 0
     if len(counted) > FEWEST_PERIODS:
-        centre, _, limit = chart(counted)[-1]
+        _, _, limit = chart(counted)[-1]
         last = counted[-1]
-        sure = wilson(last.hits, last.n, math.erf(SIGMAS / math.sqrt(2)))[0] > centre
+        earlier = sum(period.hits for period in counted[:-1]), sum(period.n for period in counted[:-1])
+        sure = newcombe((last.hits, last.n), earlier, math.erf(SIGMAS / math.sqrt(2)))[0] > 0
         rises = rises or (last.hits / last.n > limit and sure)
     before, after = old[0] / old[1], new[0] / new[1]
     return Trend(after - before, before, after, low, high, rises, old[1] + new[1])

@@ -14,6 +14,7 @@ from judge_audit.report.placing import histogram, meaning, placing_of
 from judge_audit.report.refused import refused_of
 from judge_audit.report.sight import sight_of
 from judge_audit.report.strips import strips_of
+from judge_audit.report.use_evidence import use_evidence_of
 from judge_audit.standings import POSITION_ROW, capability_of
 from judge_audit.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State, Verdict
 
@@ -73,6 +74,7 @@ def make_document(
         "strips": strips_of(con, facts, axes),
         "covariates": covariates_of(facts),
         "people": people_of(facts),
+        "use_evidence": use_evidence_of(facts),
         "movers": find_movers(facts, placing),
         "refused": refused_of(facts.verdicts),
         "scale": [_scale(facts, name) for name in dimensions],

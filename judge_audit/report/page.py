@@ -18,6 +18,7 @@ from judge_audit.report import (
     people_map,
     people_matrices,
     people_words,
+    use_charts,
 )
 from judge_audit.report.document import share_text
 from judge_audit.report.pictures import QUALITY, SIDE
@@ -194,6 +195,9 @@ def _environment() -> jinja2.Environment:
         "choice_chart": people_charts.choice_chart,
         "source_histogram": people_charts.source_histogram,
         **{name: getattr(people_words, name) for name in people_words.WRITERS},
+        "evidence_chart": use_charts.evidence_chart,
+        "evidence_figure": use_charts.figure_text,
+        "weeks_chart": use_charts.weeks_chart,
         "positions": [position.value for position in Position],
         "symbols": SYMBOLS,
         "verdicts": [verdict.value for verdict in Verdict],
