@@ -154,7 +154,7 @@ def _hollow(entries: Iterable[Drawn], decided: Mapping[str, Row], rates: Mapping
             found.append(say(f"acceptance.side_{side}"))
         found += [part.name or say(f"acceptance.side_{side}") for part in rate.strata if not part.n]
     blind = any(entry.blind for entry in entries)
-    known = {decided[entry.decision_id]["stratum"] for entry in entries}
+    known = {decided[entry.decision_id]["stratum"] for entry in entries if entry.good is not None}
     if not blind:
         found += sorted({row["stratum"] for row in decided.values() if row["stratum"]} - known)
     return ", ".join(dict.fromkeys(found))
