@@ -103,18 +103,18 @@ def _reviewed(evidence: Evidence, question: Question) -> Findings:
 
 
 def _decisions(evidence: Evidence) -> dict[str, Row]:
-    rows = evidence.decisions.to_pylist() if evidence.decisions is not None else []
-    return {row["decision_id"]: row for row in rows}
+    def made() -> dict[str, Row]:
+        rows = evidence.decisions.to_pylist() if evidence.decisions is not None else []
+        return {row["decision_id"]: row for row in rows}
+
+    return evidence.once("decisions", made)
 
 
 def _found(evidence: Evidence) -> list[Drawn]:
     """Give what was drawn among this judge's decisions with a recorded probability."""
     decided = _decisions(evidence)
-    return [
-        entry
-        for entry in drawn(evidence, QUEUES)
-        if entry.inclusion is not None and entry.decision_id in decided
-    ]
+    every = evidence.once("drawn decisions", lambda: drawn(evidence, QUEUES))
+    return [entry for entry in every if entry.inclusion is not None and entry.decision_id in decided]
 
 
 def _rates(evidence: Evidence, *, good: bool) -> tuple[dict[str, Rate], str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.measures.sampling import Part, Rate, Stratum
+from judge_audit.measures.sampling import Part, Rate, Stratum, weighted_stratum
+from judge_audit.people.drawing import Draw, draw_decisions
 
 pytestmark = pytest.mark.long
 
@@ -62,3 +63,53 @@ def test_rates_and_their_turned_round_forms_cover_the_planted_values(name, level
     for key, count in held.items():
         print(f"{name}, {level:.0%}: {key} covered {count / draws:.3f}")
         assert level - 0.02 <= count / draws <= level + 0.02 + (level < 0.95) * 0.005, key
+
+
+def logistic(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def drawn_rates(rng, seed):
+    """Decide 3,000 items of two sources by their scores, draw as a pack does, and let people look."""
+    scores = rng.normal(size=3000)
+    sources = np.where(rng.random(3000) < 0.7, "a", "b")
+    bad = rng.random(3000) < logistic(-1.5 - 2 * scores + 0.8 * (sources == "b"))
+    rows = [
+        {
+            "decision_id": f"{at:04d}",
+            "item_id": str(at),
+            "source": str(sources[at]),
+            "value": float(scores[at]),
+        }
+        | {"decision": "accept" if scores[at] > -0.3 else "reject"}
+        for at in range(3000)
+    ]
+    held: dict[tuple[str, str], list[Draw]] = {}
+    for draw in draw_decisions(rows, frozenset(), boundary=0.2, each=60, seed=seed):
+        held.setdefault((draw.stratum.split(" / ")[1], draw.stratum), []).append(draw)
+    made = {"accept": [], "reject": []}
+    for (side, name), draws in sorted(held.items()):
+        hits = [float(bad[int(draw.item_id)]) for draw in draws]
+        made[side].append(weighted_stratum(name, hits, [draw.inclusion for draw in draws]))
+    return Rate(tuple(made["accept"])), Rate(tuple(made["reject"]))
+
+
+def test_packs_drawn_by_score_cover_the_rates_of_the_process():
+    big = np.random.default_rng(0)
+    scores, second = big.normal(size=2_000_000), big.random(2_000_000) >= 0.7
+    chance = logistic(-1.5 - 2 * scores + 0.8 * second)
+    taken = scores > -0.3
+    planted = (
+        chance[taken].mean(),
+        chance[~taken].mean(),
+        (chance * taken).sum() / chance.sum(),
+    )
+    rng, held, draws = np.random.default_rng(11), np.zeros(3), 1200
+    for seed in range(draws):
+        accepted, rejected = drawn_rates(rng, seed)
+        for at, figure in enumerate((accepted, rejected, Part(accepted, rejected))):
+            low, high = figure.interval(0.95)
+            held[at] += low <= planted[at] <= high
+    print("bad | accepted, bad | rejected, accepted | bad covered", held / draws)
+    assert (held / draws >= 0.93).all()
+    assert (held / draws <= 0.97).all()
