@@ -1,5 +1,15 @@
 -- Items to label next: those on which reviewers contradict the judge or one another, the most contradicted first.
-WITH votes AS (
+WITH newest AS (
+    SELECT reviews.*
+    FROM reviews
+    JOIN imports USING (import_id)
+    QUALIFY row_number() OVER (
+        PARTITION BY pack_id, item_id, decision_id, queue, dimension, axis,
+            CASE WHEN annotator_id = '' THEN import_id || review_id ELSE annotator_id END
+        ORDER BY imports.imported_at DESC, import_id DESC
+    ) = 1
+),
+votes AS (
     SELECT
         judge AS judge_name,
         item_id,
@@ -12,7 +22,7 @@ WITH votes AS (
             FILTER (WHERE axis = '' AND dimension <> 'overall' AND outcome = 'bad') AS low_dimensions,
         string_agg(DISTINCT axis, ', ' ORDER BY axis) FILTER (WHERE axis <> '') AS axes,
         string_agg(DISTINCT reason, ' | ' ORDER BY reason) FILTER (WHERE reason <> '') AS said
-    FROM reviews
+    FROM newest
     GROUP BY ALL
 ),
 placed AS (
@@ -30,7 +40,7 @@ placed AS (
     WHERE votes.reviewers > 0
 )
 SELECT
-    judge_name AS judge,
+    coalesce(judge_names.judge, placed.judge_name) AS judge,
     item_id,
     CASE
         WHEN bad > 0 AND bad < reviewers THEN 'reviewers disagree'
@@ -46,7 +56,8 @@ SELECT
     decision_id,
     pack_id
 FROM placed
+LEFT JOIN judge_names ON judge_names.judge_id = placed.judge_name
 WHERE (bad > 0 AND bad < reviewers) OR (judged = 'good' AND bad = reviewers) OR (judged = 'bad' AND bad = 0)
 ORDER BY
     CASE WHEN judged = 'good' THEN bad / reviewers WHEN judged = 'bad' THEN 1 - bad / reviewers ELSE 0.5 END DESC,
-    judge_name, item_id, queue, decision_id
+    placed.judge_name, item_id, queue, decision_id

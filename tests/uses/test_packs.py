@@ -13,6 +13,7 @@ from PIL import Image
 from judge_audit.cli import run_command
 from judge_audit.errors import InputError, UsageError
 from judge_audit.imports.importer import import_file
+from judge_audit.lake.connect import connect
 from judge_audit.people.acts import acts_of
 from judge_audit.people.drawing import draw_decisions, draw_order
 from judge_audit.people.review_pack import Wanted, export_reviews
@@ -149,6 +150,17 @@ def test_several_annotators_bring_back_their_own_copies_and_the_newest_of_each_c
     rows = acts.reviews.to_pylist()
     assert {(row["annotator_id"], row["outcome"]) for row in rows} == {("ann", "bad"), ("bob", "bad")}
     assert len(rows) == 2 * len(acts.draws)
+
+
+def test_the_next_round_goes_by_the_newest_word_of_each_annotator(lake, pack):
+    import_file(lake, "reviews", write(pack / "ann.csv", filled(pack, "ann", "good")))
+    import_file(lake, "reviews", write(pack / "ann2.csv", filled(pack, "ann", "bad")))
+    with connect(lake) as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT judge, why, queue, bad, reviewers FROM next_labelling_round"
+        ).fetchall()
+    told = "the judge likes it, people do not"
+    assert set(rows) == {("ours 1", told, "top", 1, 1), ("ours 1", told, "after", 1, 1)}
 
 
 def test_the_newest_pack_counts_for_each_family_of_queues(lake, pack, tmp_path):
