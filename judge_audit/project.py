@@ -43,6 +43,7 @@ class Configuration:
         report: Folder of the report.
         context: internal (failure costs a rerun) or outside.
         limits: Limits that differ from the shipped ones.
+        uses: What a team declares for its uses: limits, owners and the channel for appeals.
         runner: threads or processes.
         workers: Tasks at a time; 0 for one per core.
         skip_bad: Leave bad rows of the items file out, and list them.
@@ -63,6 +64,7 @@ class Configuration:
     report: str = ""
     context: str = "outside"
     limits: Mapping[str, float] = field(default_factory=dict)
+    uses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     runner: str = "threads"
     workers: int = 0
     skip_bad: bool = False
@@ -71,7 +73,7 @@ class Configuration:
     def as_json(self) -> dict[str, Any]:
         """Give the configuration as plain values."""
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return plain | {"axes": list(self.axes), "limits": dict(self.limits)}
+        return plain | {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Configuration:

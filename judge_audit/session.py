@@ -27,6 +27,7 @@ from judge_audit.judges.table import KIND as TABLE_KIND
 from judge_audit.lake import Lake
 from judge_audit.masks import load_mask, mask_digest
 from judge_audit.parts import find_kinds, select_axes
+from judge_audit.people.acts import Acts, acts_of
 from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.readings import read_readings, readings_of
 from judge_audit.traffic import read_traffic
@@ -61,6 +62,7 @@ class Session:
     _items: ItemsRead | None = None
     _plans: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
     _labels: dict[str, Labels] = field(default_factory=dict)
+    _acts: dict[str, Acts] = field(default_factory=dict)
     _turns: dict[str, threading.BoundedSemaphore] = field(default_factory=dict)
 
     @cached_property
@@ -175,6 +177,13 @@ class Session:
         if plan_id not in self._labels:
             self._labels[plan_id] = labels_of(self.lake, self.plan_table("items", plan_id))
         return self._labels[plan_id]
+
+    def acts(self, plan_id: str) -> Acts:
+        """Read what production decided by the judge and what people did about it, once per process."""
+        if plan_id not in self._acts:
+            items = self.plan_table("items", plan_id)
+            self._acts[plan_id] = acts_of(self.lake, items, self.judge.card.judge_id)
+        return self._acts[plan_id]
 
     def plan_table(self, name: str, plan_id: str) -> pa.Table:
         """Read a table of the plan once per process."""

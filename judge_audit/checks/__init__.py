@@ -29,7 +29,9 @@ NOT_CHECKS = frozenset(
         "people_labels",
         "people_raters",
         "pile",
+        "reviewed",
         "sight_answers",
+        "use_rows",
     }
 )
 

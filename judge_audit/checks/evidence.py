@@ -144,6 +144,13 @@ class Evidence:
             cluster, dimension, annotator_id, value, level, low, high, higher_is_better, and same_as (the item that
             is the same picture and prompt, NULL if none). Anchors answer in `responses` under their item_id with
             the axis `anchor`: never as `original`, so that no reference holds them. None if none were given.
+        decisions: What production accepted and rejected by this judge (see `judge_audit.people.acts`); None if
+            nothing is known.
+        reviews: What people found in items drawn by this judge's order or among its decisions; None if nothing.
+        draws: What was drawn for those reviews, reviewed or not; None if no pack was.
+        appeals: Objections to its decisions; None if nothing is known.
+        choices: People's picks within groups of the audit's items; None if nobody chose.
+        declared: What the team declares for its uses, by use: limits, owners, the channel for appeals.
     """
 
     audit_id: str
@@ -159,6 +166,12 @@ class Evidence:
     labels: pa.Table | None = None
     traffic: pa.Table | None = None
     anchors: pa.Table | None = None
+    decisions: pa.Table | None = None
+    reviews: pa.Table | None = None
+    draws: pa.Table | None = None
+    appeals: pa.Table | None = None
+    choices: pa.Table | None = None
+    declared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli import anchors, audits, imports, judges, lakes, plans, signing
+from judge_audit.cli import anchors, audits, imports, judges, lakes, plans, signing, study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,7 @@ def build() -> Callable[[list[str]], int]:
     app.command("sign")(signing.sign)
     app.add_typer(anchors.commands(), name="anchors")
     app.add_typer(judges.commands(), name="judges")
+    app.add_typer(study.commands(), name="study")
     app.add_typer(lakes.commands(), name="lake")
     command = typer.main.get_command(app)
 

@@ -50,6 +50,9 @@ def take(
     separator: str | None = typer.Option(
         None, "--separator", help="What stands between columns put together."
     ),
+    key: Path | None = typer.Option(
+        None, "--key", help="Reviews: the key of the pack, if it is not beside the file or its folder."
+    ),
     skip_bad: bool = typer.Option(False, "--skip-bad", help="Leave bad rows out, and list them in the lake."),
     lake: str | None = LAKE,
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
@@ -86,6 +89,7 @@ def take(
         options=options,
         card=loaded,
         axes=axes,
+        key=key,
         skip_bad=skip_bad,
     )
     if as_json:

@@ -14,6 +14,7 @@ from judge_audit.imports.covariates import instrument
 from judge_audit.imports.kinds import find_kind
 from judge_audit.imports.known import judge_tables
 from judge_audit.imports.mapping import read_mapping, with_defaults
+from judge_audit.imports.packs import unpacked
 from judge_audit.imports.taking import Around, Taken
 from judge_audit.rows import read_rows
 from judge_audit.tables import from_rows
@@ -70,6 +71,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     options: Mapping[str, Any] | None = None,
     card: Card | None = None,
     axes: Mapping[str, Axis] | None = None,
+    key: Path | None = None,
     skip_bad: bool = False,
 ) -> Imported:
     """Import a file into a lake, wholly or not at all.
@@ -82,6 +84,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
         options: Keys of a mapping file that win over it.
         card: The card of the judge whose scores these are.
         axes: The axes that readings may be of; the shipped ones if not given.
+        key: The key of a pack of reviews; looked for beside the file and its folder if not given.
         skip_bad: Leave bad rows out and list them in table `refusals`, instead of refusing the file.
 
     Raises:
@@ -96,7 +99,9 @@ def import_file(  # noqa: PLR0913 - what the command line offers
             else f"--card belongs to scores; {kind} have no judge."
         )
     reading = with_defaults(read_mapping(mapping, options), found.WIDE_AS)
-    told = read_rows(path)
+    told, pack = read_rows(path), ""
+    if kind == "reviews":
+        told, pack = unpacked(path, told, reading, lake, key)
     digest = file_digest(path.read_bytes())
     said = canonical_json(reading.as_json())
     judge_id = card.judge_id if card else ""
@@ -105,7 +110,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     if known := _before(lake, import_id):
         return known
     arranged = arrange(path.name, told, reading, found.COLUMNS, found.VALUE)
-    around = Around(lake, import_id, card, _axes(axes) if kind == "readings" else {})
+    around = Around(lake, import_id, card, _axes(axes) if kind == "readings" else {}, pack)
     taken = found.take(arranged, reading, around)
     faults = sorted([*arranged.faults, *taken.faults])
     if faults and not skip_bad:

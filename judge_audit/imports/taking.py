@@ -34,12 +34,14 @@ class Around:
         import_id: Its name.
         card: The card of the judge whose scores it holds, None for other tables.
         axes: The axes there are, by name.
+        pack: The pack it came back as, "" if none.
     """
 
     lake: Lake
     import_id: str
     card: Card | None
     axes: Mapping[str, Axis]
+    pack: str = ""
 
 
 @dataclass(frozen=True, slots=True)

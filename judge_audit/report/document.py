@@ -15,6 +15,7 @@ from judge_audit.report.placing import histogram, meaning, placing_of
 from judge_audit.report.refused import refused_of
 from judge_audit.report.sight import sight_of
 from judge_audit.report.strips import strips_of
+from judge_audit.report.use_evidence import use_evidence_of
 from judge_audit.standings import POSITION_ROW, capability_of
 from judge_audit.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State, Verdict
 
@@ -75,6 +76,7 @@ def make_document(
         "covariates": covariates_of(facts),
         "anchors": anchors_of(facts),
         "people": people_of(facts),
+        "use_evidence": use_evidence_of(facts),
         "movers": find_movers(facts, placing),
         "refused": refused_of(facts.verdicts),
         "scale": [_scale(facts, name) for name in dimensions],

@@ -20,6 +20,7 @@ from judge_audit.report import (
     people_map,
     people_matrices,
     people_words,
+    use_charts,
 )
 from judge_audit.report.document import share_text
 from judge_audit.report.pictures import QUALITY, SIDE
@@ -198,6 +199,9 @@ def environment() -> jinja2.Environment:
         "source_histogram": people_charts.source_histogram,
         **{name: getattr(people_words, name) for name in people_words.WRITERS},
         **changes.WRITERS,
+        "evidence_chart": use_charts.evidence_chart,
+        "evidence_figure": use_charts.figure_text,
+        "weeks_chart": use_charts.weeks_chart,
         "positions": [position.value for position in Position],
         "symbols": SYMBOLS,
         "verdicts": [verdict.value for verdict in Verdict],

@@ -87,6 +87,7 @@ def _examine(
     labels = current.labels(prepared.plan_id).table if control is None else None
     if isinstance(control, PlantedJudge):
         labels = pa.Table.from_pylist(control.labels(_untouched(given)))
+    acts = current.acts(prepared.plan_id) if control is None else None
     evidence = Evidence(
         audit_id=prepared.audit_id,
         judge_id=card.judge_id,
@@ -101,6 +102,12 @@ def _examine(
         labels=labels,
         traffic=current.traffic,
         anchors=_anchors(current, prepared) if control is None else None,
+        decisions=acts.decisions if acts else None,
+        reviews=acts.reviews if acts else None,
+        draws=acts.draws if acts else None,
+        appeals=acts.appeals if acts else None,
+        choices=acts.choices if acts else None,
+        declared=current.configuration.uses,
     )
     findings = Findings()
     for part in find_checks(current.configuration.project).values():

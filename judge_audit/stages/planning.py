@@ -92,6 +92,7 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     register(current, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
     new, unsettled = _unsettled(current, plan.probes)
     asked = plan.probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
+    acts = current.acts(plan.plan_id)
     prepared = Prepared(
         audit_id=f"{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
         plan_id=plan.plan_id,
@@ -100,9 +101,9 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
         blocks=tuple(block for block in blocks(plan) if unsettled.intersection(block.item_ids)),
         new_calls=new,
         reused_calls=asked - new,
-        warnings=(*warnings, *told, *notes, *current.labels(plan.plan_id).notes),
+        warnings=(*warnings, *told, *notes, *current.labels(plan.plan_id).notes, *acts.notes),
         started_at=started.isoformat(),
-        imports={**imports, **current.labels(plan.plan_id).imports},
+        imports={**imports, **current.labels(plan.plan_id).imports, **acts.imports},
         anchors=used,
     )
     lake.commit({"audits": audit_row(current, prepared, "started")})

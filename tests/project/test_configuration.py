@@ -88,3 +88,16 @@ def test_a_tag_in_the_file_runs_nothing(project, tmp_path):
 def test_a_configuration_survives_json(project):
     found = resolve(write(project, "items: items.csv\naxes: [blur, crop]\n"))
     assert Configuration.from_json(json.loads(json.dumps(found.as_json()))) == found
+
+
+def test_what_is_declared_for_acceptance_is_read_and_a_wrong_one_is_refused_by_key(tmp_path):
+    text = "items: items.csv\nuses:\n  acceptance:\n    false_accept: {limit: %s, owner: %s}\n"
+    path = tmp_path / "audit.yaml"
+    path.write_text(text % ("0.02", "Ada"))
+    found = resolve(path)
+    assert found.uses["acceptance"]["false_accept"] == {"limit": 0.02, "owner": "Ada"}
+    assert Configuration.from_json(found.as_json()) == found
+    for limit, owner in (("2", "Ada"), ("0.02", "'  '"), ("few", "Ada")):
+        path.write_text(text % (limit, owner))
+        with pytest.raises(InputError, match="uses"):
+            resolve(path)

@@ -1,16 +1,20 @@
-"""Reviews: what people found in items that production had decided."""
+"""Reviews: what people found in items that were drawn for it, by dimension and axis."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judge_audit.imports.columns import Field
 from judge_audit.imports.taking import Taken, read_values, refuse_twice, unknown_note
+from judge_audit.people.drawing import QUEUES
+from judge_audit.vocabulary import OVERALL
 
 if TYPE_CHECKING:
-    from judge_audit.imports.arranging import Arranged
+    from judge_audit.imports.arranging import Arranged, Entry
     from judge_audit.imports.mapping import Reading
     from judge_audit.imports.taking import Around
+
+    Row = dict[str, Any]
 
 TABLE = "reviews"
 VALUE = ""
@@ -19,29 +23,61 @@ COLUMNS = (
     Field("review_id", "name", needed=True, filled=True),
     Field("item_id", "name", needed=True, filled=True),
     Field("outcome", needed=True, filled=True, allowed=("good", "bad")),
+    Field("queue", allowed=("", *QUEUES)),
+    Field("dimension", "name"),
+    Field("axis", "name"),
     Field("decision_id", "name"),
+    Field("partner", "name"),
     Field("annotator_id", "name"),
+    Field("reason"),
+    Field("judge", "name"),
     Field("inclusion", "number"),
     Field("stratum", "name"),
+    Field("stratum_size", "number"),
     Field("reviewed_at", "time"),
 )
+
+KEY = ("queue", "dimension", "axis", "review_id")
 
 
 def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     """Make reviews of a file."""
-    del reading, around
+    del reading
     rows, faults = read_values(arranged, COLUMNS)
-    kept, twice = refuse_twice(arranged, rows, ("review_id",), "this name stands in row {first} already.")
+    for _, row in rows:
+        row |= {"queue": row["queue"] or "", "dimension": row["dimension"] or OVERALL}
+        row["pack_id"] = around.pack
+    kept, twice = refuse_twice(arranged, rows, KEY, "this name stands in row {first} already.")
     beyond = [
-        arranged.fault(entry, "inclusion", "a recorded probability lies above 0 and is at most 1.")
+        arranged.fault(entry, column, said)
+        for column, said, fits in (
+            ("inclusion", "a recorded probability lies above 0 and is at most 1.", _is_probability),
+            ("stratum_size", "a stratum holds at least 1.", _is_size),
+        )
         for entry, row in kept
-        if row["inclusion"] is not None and not 0 < row["inclusion"] <= 1
+        if not fits(row[column])
     ]
-    sound = [(entry, row) for entry, row in kept if row["inclusion"] is None or 0 < row["inclusion"] <= 1]
-    notes = unknown_note(sound, "reviewed")
-    if unrecorded := sum(row["inclusion"] is None for _, row in sound):
+    sound = [
+        (entry, row)
+        for entry, row in kept
+        if _is_probability(row["inclusion"]) and _is_size(row["stratum_size"])
+    ]
+    return Taken({TABLE: [row for _, row in sound]}, faults + twice + beyond, _notes(sound))
+
+
+def _is_probability(value: float | None) -> bool:
+    return value is None or 0 < value <= 1
+
+
+def _is_size(value: float | None) -> bool:
+    return value is None or value >= 1
+
+
+def _notes(rows: list[tuple[Entry, Row]]) -> list[str]:
+    notes = unknown_note(rows, "reviewed")
+    if unrecorded := sum(row["inclusion"] is None for _, row in rows):
         notes.append(
-            f"Nobody recorded with which probability {unrecorded:,} of {len(sound):,} items were drawn for review: "
+            f"Nobody recorded with which probability {unrecorded:,} of {len(rows):,} items were drawn for review: "
             "rates of all decisions cannot be made of them."
         )
-    return Taken({TABLE: [row for _, row in sound]}, faults + twice + beyond, notes)
+    return notes

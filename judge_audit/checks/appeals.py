@@ -1,0 +1,155 @@
+"""Appeals: how often a rejection is appealed against and overturned, and does either rise?
+
+Rising appeals: the judge blocks. Rising overturns: it blocks wrongly. No appeals without a recorded channel are no
+appeals at all, not accuracy.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.use_rows import ends, figure_row, judged_row, missing, signed_percent
+from judge_audit.measures.estimates import PASS_LEVEL, wilson
+from judge_audit.measures.sampling import Rate, Stratum
+from judge_audit.measures.trend import WINDOW_LEVEL, Period, Trend, trend
+from judge_audit.messages import say
+from judge_audit.vocabulary import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from judge_audit.checks.evidence import Evidence
+
+    Row = Mapping[str, Any]
+
+NAME = "appeals"
+TRENDS = {
+    "appeal_trend": ("appeal_rate", "rising_appeals"),
+    "overturn_trend": ("settled_overturn_rate", "rising_overturns"),
+}
+"""Verdict to the rate it is about and the fault."""
+
+
+def run(evidence: Evidence) -> Findings:
+    """Give the rates over all and by week, and ask whether they rise."""
+    if evidence.is_control:
+        return Findings()
+    declared = evidence.declared.get("acceptance", {}).get("appeal_channel")
+    why = ""
+    if evidence.decisions is None:
+        why = "appeals.no_decisions"
+    elif evidence.appeals is None and not declared:
+        why = "appeals.no_channel"
+    if why:
+        return _all_missing(evidence, say(why))
+    assert evidence.decisions is not None
+    decisions = evidence.decisions.to_pylist()
+    appeals = evidence.appeals.to_pylist() if evidence.appeals is not None else []
+    rejected = {row["decision_id"]: row for row in decisions if row["decision"] == "reject"}
+    if not rejected:
+        return _all_missing(evidence, say("appeals.no_rejections"))
+    against = [row for row in appeals if row["decision_id"] in rejected]
+    settled = [row for row in against if row["outcome"] != "open"]
+    appealed = {row["decision_id"] for row in against}
+    turned = {row["decision_id"] for row in against if row["outcome"] == "overturned"}
+    rows = [
+        figure_row(evidence, NAME, "appeal_rate", _share(len(appealed), len(rejected))),
+        figure_row(evidence, NAME, "overturned_share", _share(len(turned), len(rejected))),
+    ]
+    if against:
+        open_ = len(against) - len(settled)
+        rows.append(figure_row(evidence, NAME, "open_share", _share(open_, len(against))))
+    if settled:
+        hits = sum(row["outcome"] == "overturned" for row in settled)
+        rows.append(figure_row(evidence, NAME, "settled_overturn_rate", _share(hits, len(settled))))
+    weeks = {
+        "appeal_trend": _weeks(
+            (row["decided_at"], row["decision_id"] in appealed) for row in rejected.values()
+        ),
+        "overturn_trend": _weeks(
+            (row["resolved_at"] or row["appealed_at"], row["outcome"] == "overturned") for row in settled
+        ),
+    }
+    curves = [row for name, periods in weeks.items() for row in _curve(evidence, TRENDS[name][0], periods)]
+    findings = Findings(tuple(curves), tuple(rows))
+    for name, periods in weeks.items():
+        findings += _rising(evidence, name, periods)
+    return findings
+
+
+def _all_missing(evidence: Evidence, reason: str) -> Findings:
+    found = Findings()
+    for name in TRENDS:
+        found += missing(evidence, NAME, name, reason, limit_high=evidence.limits["appeals.rise"])
+    return found
+
+
+def _share(hits: int, n: int) -> Rate:
+    return Rate((Stratum("all", float(n), float(hits), float(n)),))
+
+
+def _weeks(events: Iterable[tuple[datetime | None, bool]]) -> list[Period]:
+    """Count events by the week (ISO 8601) of their time; those without a time are left out."""
+    counted: Counter[str] = Counter()
+    hits: Counter[str] = Counter()
+    for when, hit in events:
+        if when is not None:
+            year, week, _ = when.isocalendar()
+            name = f"{year}-W{week:02d}"
+            counted[name] += 1
+            hits[name] += hit
+    return [Period(name, hits[name], counted[name]) for name in sorted(counted)]
+
+
+def _curve(evidence: Evidence, measure: str, periods: Sequence[Period]) -> list[dict[str, Any]]:
+    """Give a rate by week; column kind names the week."""
+    rows = []
+    for at, period in enumerate(periods):
+        low, high = wilson(period.hits, period.n)
+        place = {"rung": at, "strength": float(at), "kind": period.name}
+        told = {"value": period.hits / period.n, "ci_low": low, "ci_high": high, "n": period.n}
+        rows.append(evidence.key(NAME, measure, **place) | told | {"n_clusters": period.n})
+    return rows
+
+
+def _rising(evidence: Evidence, name: str, periods: Sequence[Period]) -> Findings:
+    limit = evidence.limits["appeals.rise"]
+    found = trend(periods, PASS_LEVEL)
+    if found is None:
+        return missing(evidence, NAME, name, say(f"appeals.{name}_missing"), limit_high=limit)
+    verdict = Verdict.INCONCLUSIVE
+    if found.rises:
+        verdict = Verdict.FAIL
+        found = trend(periods, WINDOW_LEVEL) or found
+    elif found.high < limit:
+        verdict = Verdict.PASS
+    shown = ends(_Shown(found))
+    words = {"before": signed_percent(found.before), "after": signed_percent(found.after), **shown}
+    row = judged_row(
+        evidence,
+        NAME,
+        name,
+        _Shown(found),
+        verdict=verdict,
+        reason=say(f"appeals.{name}_{verdict.value}", **words),
+        claims=1,
+        finding=TRENDS[name][1],
+        limit_high=limit,
+    )
+    return Findings(verdicts=(row,))
+
+
+class _Shown:
+    """A trend as a figure: its interval is the one it was made with."""
+
+    def __init__(self, found: Trend) -> None:
+        self.value, self.n, self.n_clusters = found.value, found.n, found.n
+        self._ends = found.low, found.high
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Give the interval, whatever the level."""
+        del level
+        return self._ends

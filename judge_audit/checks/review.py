@@ -1,0 +1,142 @@
+"""Review: do people pass what the judge puts at the top, and more of it than of what it puts at the bottom?
+
+Asked of the reviewed top and bottom quantiles of each source; the middle takes no part. Over sources the rates are
+weighted by how many scored items each source has, the same for top and bottom.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.reviewed import Drawn, axes_named, drawn, stratum_of
+from judge_audit.checks.use_rows import ends, figure_row, however_filled, judged_row, missing
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
+from judge_audit.measures.sampling import Difference, Rate, Stratum
+from judge_audit.messages import say
+from judge_audit.vocabulary import OVERALL, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judge_audit.checks.evidence import Evidence
+
+NAME = "review"
+DIFFERENCE, RATE, TOP_RATE = "quantile_difference", "pass_rate", "top_pass_rate"
+TOP, BOTTOM = "top", "bottom"
+CLAIMS = 2
+"""The difference and the top's own rate are judged together."""
+
+
+def run(evidence: Evidence) -> Findings:
+    """Compare the pass rates of the reviewed ends of the judge's order."""
+    if evidence.is_control:
+        return Findings()
+    found = _by_source(evidence, OVERALL)
+    both = {source: parts for source, parts in found.items() if all(part.n > 0 for part in parts.values())}
+    if not both:
+        reason = say("review.missing" if not found else "review.one_end")
+        return missing(evidence, NAME, DIFFERENCE, reason, limit_low=evidence.limits["review.difference"])
+    rates = {end: Rate(tuple(parts[end] for parts in both.values())) for end in (TOP, BOTTOM)}
+    rows = [figure_row(evidence, NAME, RATE, rate, kind=end) for end, rate in rates.items()]
+    for source, parts in both.items():
+        single = {end: Rate((part,)) for end, part in parts.items()}
+        rows += [
+            figure_row(evidence, NAME, RATE, rate, kind=end, source=source) for end, rate in single.items()
+        ]
+        rows.append(figure_row(evidence, NAME, DIFFERENCE, _difference(single), source=source))
+    rows.append(figure_row(evidence, NAME, DIFFERENCE, _difference(rates)))
+    rows += _named(evidence)
+    left = sorted(set(found) - set(both))
+    return Findings(measures=tuple(rows), verdicts=tuple(_verdicts(evidence, rates, left)))
+
+
+def _by_source(evidence: Evidence, dimension: str) -> dict[str, dict[str, Stratum]]:
+    """Give the reviewed top and bottom of each source, in one dimension."""
+    items = evidence.once("reviewable", lambda: {row["item_id"]: row for row in evidence.originals})
+    sizes: dict[str, int] = {}
+    for row in items.values():
+        sizes[row["source"]] = sizes.get(row["source"], 0) + 1
+    held: dict[str, dict[str, list[Drawn]]] = {}
+    judged = _own(evidence)
+    for entry in drawn(evidence, (TOP, BOTTOM), dimension):
+        known = entry.item_id in items and (entry.blind or entry.item_id in judged)
+        if known:
+            place = held.setdefault(items[entry.item_id]["source"], {TOP: [], BOTTOM: []})
+            place[entry.queue].append(entry)
+    clusters = {name: row["cluster"] for name, row in items.items()}
+    return {
+        source: {
+            end: stratum_of(source, found, clusters, good=True, size=sizes[source])
+            for end, found in ends_of.items()
+        }
+        for source, ends_of in sorted(held.items())
+    }
+
+
+def _own(evidence: Evidence) -> set[str]:
+    """Name the items whose review says that this judge's order drew them."""
+    rows = evidence.reviews.to_pylist() if evidence.reviews is not None else []
+    return {row["item_id"] for row in rows if row["judge"] == evidence.judge_id}
+
+
+def _difference(rates: Mapping[str, Rate]) -> Difference:
+    return Difference(rates[TOP], rates[BOTTOM], rates[TOP].n + rates[BOTTOM].n)
+
+
+def _named(evidence: Evidence) -> list[dict[str, Any]]:
+    """Give what people found by dimension, and on which axes, over all sources."""
+    assert evidence.reviews is not None
+    rows = []
+    told = {row["dimension"] for row in evidence.reviews.to_pylist() if row["queue"] in {TOP, BOTTOM}}
+    for dimension in sorted(told - {OVERALL}):
+        parts = _by_source(evidence, dimension).values()
+        for end in (TOP, BOTTOM):
+            seen = tuple(part[end] for part in parts if part[end].n > 0)
+            if seen:
+                rows.append(figure_row(evidence, NAME, RATE, Rate(seen), kind=end, dimension=dimension))
+    for end in (TOP, BOTTOM):
+        looked = sum(entry.good is not None for entry in drawn(evidence, (end,)))
+        for axis, count in axes_named(evidence, end).items():
+            one = Rate((Stratum(end, 1.0, float(count), float(max(looked, count))),))
+            rows.append(figure_row(evidence, NAME, "axis_share", one, kind=end, axis=axis))
+    return rows
+
+
+def _verdicts(evidence: Evidence, rates: Mapping[str, Rate], left: list[str]) -> list[dict[str, Any]]:
+    limits = evidence.limits
+    unseen = max(rate.unseen_share for rate in rates.values())
+    ways: list[dict[str, Rate]] = []
+    if unseen > limits["ladder.missing_share"]:
+        ways = [
+            {TOP: rates[TOP].filled(hit=up), BOTTOM: rates[BOTTOM].filled(hit=not up)} for up in (True, False)
+        ]
+    notes = [say("review.left_out", list=", ".join(left))] if left else []
+    rows = []
+    for measure, limit in ((DIFFERENCE, limits["review.difference"]), (TOP_RATE, limits["review.top"])):
+        figure = _difference(rates) if measure == DIFFERENCE else rates[TOP]
+        filled = [_difference(way) if measure == DIFFERENCE else way[TOP] for way in ways]
+        verdict, decides = however_filled(figure, filled, low=limit, claims=CLAIMS)
+        finding = "cuts_no_better" if measure == DIFFERENCE else "top_not_good"
+        level = corrected_level(CLAIMS) if verdict == Verdict.FAIL else PASS_LEVEL
+        words = {"top": ends(rates[TOP])["value"], "bottom": ends(rates[BOTTOM])["value"], "n": figure.n}
+        sentence = say(f"review.{measure}_{verdict.value}", **words, **ends(figure, level))
+        said = [
+            sentence,
+            *([say("uses.unseen_decide", share=f"{100 * unseen:.0f} %")] if decides else []),
+            *notes,
+        ]
+        rows.append(
+            judged_row(
+                evidence,
+                NAME,
+                measure,
+                figure,
+                verdict=verdict,
+                reason=" ".join(said),
+                claims=CLAIMS,
+                finding=finding,
+                limit_low=limit,
+            )
+        )
+    return rows

@@ -1,0 +1,121 @@
+"""What people found in the items that were drawn for review, put back into the strata they were drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judge_audit.measures.sampling import Stratum, weighted_stratum
+from judge_audit.vocabulary import OVERALL
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from typing import Any
+
+    from judge_audit.checks.evidence import Evidence
+
+    Row = Mapping[str, Any]
+    Unit = tuple[str, str, str]
+
+GOOD = "good"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An item that was drawn for a queue.
+
+    Attributes:
+        queue: The queue.
+        item_id: The item.
+        decision_id: The decision it was drawn by, "" if none.
+        partner: The other member of its pair, "" if none.
+        stratum: What it was drawn from.
+        size: How many that held; None where nobody recorded it.
+        inclusion: With which probability; None where nobody recorded it.
+        good: Share of its reviewers who call it good; None where nobody has looked.
+        blind: Whether it came to people in a pack, which shows neither scores nor queues.
+    """
+
+    queue: str
+    item_id: str
+    decision_id: str
+    partner: str
+    stratum: str
+    size: float | None
+    inclusion: float | None
+    good: float | None
+    blind: bool
+
+
+def drawn(evidence: Evidence, queues: Collection[str], dimension: str = OVERALL) -> list[Drawn]:
+    """Give what was drawn for some queues, with what people found in one dimension."""
+    if evidence.reviews is None:
+        return []
+    rows = [row for row in evidence.reviews.to_pylist() if row["queue"] in queues and not row["axis"]]
+    found = goods(row for row in rows if row["dimension"] == dimension)
+    pack_rows = [row for row in _draws(evidence) if row["queue"] in queues]
+    asked = [_of(row, found.get(_unit(row)), blind=True) for row in pack_rows]
+    first: dict[Unit, Row] = {}
+    for row in rows:
+        if not row["pack_id"]:
+            first.setdefault(_unit(row), row)
+    return asked + [_of(row, found.get(unit), blind=False) for unit, row in first.items()]
+
+
+def _draws(evidence: Evidence) -> list[Row]:
+    return [] if evidence.draws is None else evidence.draws.to_pylist()
+
+
+def _unit(row: Row) -> Unit:
+    return row["queue"], row["item_id"], row["decision_id"]
+
+
+def _of(row: Row, good: float | None, *, blind: bool) -> Drawn:
+    names = ("queue", "item_id", "decision_id", "partner", "stratum")
+    told = {name: row[name] or "" for name in names}
+    return Drawn(**told, size=row["stratum_size"], inclusion=row["inclusion"], good=good, blind=blind)
+
+
+def goods(rows: Iterable[Row]) -> dict[Unit, float]:
+    """Give the share of reviewers who call a thing good."""
+    held: dict[Unit, list[bool]] = {}
+    for row in rows:
+        held.setdefault(_unit(row), []).append(row["outcome"] == GOOD)
+    return {unit: sum(votes) / len(votes) for unit, votes in held.items()}
+
+
+def axes_named(evidence: Evidence, queue: str) -> dict[str, int]:
+    """Count the items of a queue on which somebody named an axis as what is wrong, by axis."""
+    assert evidence.reviews is not None
+    rows = [row for row in evidence.reviews.to_pylist() if row["queue"] == queue and row["axis"]]
+    held: dict[str, set[str]] = {}
+    for row in rows:
+        held.setdefault(row["axis"], set()).add(row["item_id"])
+    return {axis: len(items) for axis, items in sorted(held.items())}
+
+
+def stratum_of(
+    name: str, found: Iterable[Drawn], clusters: Mapping[str, str], *, good: bool, size: float | None = None
+) -> Stratum:
+    """Make a stratum of what was drawn from it.
+
+    Items of one cluster are one independent item. Those that nobody has looked at are counted as unseen.
+
+    Args:
+        name: Its name.
+        found: What was drawn.
+        clusters: Cluster of each item that has one.
+        good: Whether the property is to be good, else to be bad.
+        size: How much of the population it holds; else what was recorded, or the sum of 1/inclusion.
+    """
+    everything = list(found)
+    seen = [entry for entry in everything if entry.good is not None]
+    hits = [entry.good if good else 1 - entry.good for entry in seen if entry.good is not None]
+    inclusions = [entry.inclusion or 1.0 for entry in seen]
+    made = weighted_stratum(name, hits, inclusions)
+    independent = len({clusters.get(entry.item_id, entry.item_id) for entry in seen})
+    shrunk = independent / len(seen) if seen else 1.0
+    recorded = next((entry.size for entry in everything if entry.size), None)
+    held = size if size is not None else recorded or sum(1 / (entry.inclusion or 1.0) for entry in everything)
+    unseen = float(len(everything) - len(seen))
+    return Stratum(name, held, made.hits * shrunk, made.n * shrunk, unseen)
