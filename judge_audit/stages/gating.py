@@ -1,0 +1,125 @@
+"""The stage after the audit: ask the release gate, put its answer into the lake."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.errors import UsageError
+from judge_audit.gate.approvals import SCREENING, Approver, approve, last_use
+from judge_audit.gate.asking import APPROVED, Answer, ask_gate, candidate_of
+from judge_audit.gate.telling import CODES, document_of, lines_of
+from judge_audit.parts import find_suites, find_uses, find_views
+from judge_audit.tables import from_rows
+
+if TYPE_CHECKING:
+    from judge_audit.lake import Lake
+
+    Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What the gate came to.
+
+    Attributes:
+        answer: The answer.
+        judge: What to call the candidate's judge.
+        code: The exit code.
+        lines: What to print.
+        document: The same for programs.
+    """
+
+    answer: Answer
+    judge: str
+    code: int
+    lines: list[str]
+    document: Row
+
+
+def gate(
+    lake: Lake,
+    *,
+    candidate: str | None = None,
+    baseline: str = APPROVED,
+    use: str | None = None,
+    project: str = "",
+    now: datetime | None = None,
+) -> Gated:
+    """Ask the release gate and write its rows into table `gates`.
+
+    Args:
+        lake: The lake.
+        candidate: An audit's id; the newest complete audit if None.
+        baseline: An audit's id, or `approved`.
+        use: What the judge is to be released for; what it was approved for last if None.
+        project: The team's folder, "" if there is none.
+        now: The time; that of the clock if None.
+
+    Raises:
+        UsageError: If there is no such audit or use, or a suite is malformed.
+    """
+    answer = asked(lake, candidate=candidate, baseline=baseline, use=use, project=project, now=now)
+    lake.commit({"gates": from_rows("gates", answer.rows)})
+    judge = name_of(lake, answer.judge_id)
+    lines, document = lines_of(answer, judge), document_of(answer, judge)
+    return Gated(answer, judge, CODES[answer.state], lines, document)
+
+
+def asked(
+    lake: Lake,
+    *,
+    candidate: str | None,
+    baseline: str = APPROVED,
+    use: str | None = None,
+    project: str = "",
+    now: datetime | None = None,
+) -> Answer:
+    """Ask the release gate and write nothing."""
+    row = candidate_of(lake, candidate)
+    meant = use or last_use(lake, row["judge_id"])
+    known = [*sorted(find_uses(project)), SCREENING]
+    if meant not in known:
+        raise UsageError(f"--for {meant}: there is no such use; the uses are {', '.join(known)}.")
+    suites = {name: part.thing for name, part in find_suites(project).items()}
+    views = {name: part.thing for name, part in find_views(project).items()}
+    return ask_gate(lake, row, meant, suites, now=now or datetime.now(UTC), baseline=baseline, views=views)
+
+
+def approve_candidate(
+    lake: Lake,
+    *,
+    candidate: str | None,
+    use: str | None,
+    approver: Approver,
+    project: str = "",
+    now: datetime | None = None,
+) -> Row:
+    """Ask the gate, and record that a person approves the candidate.
+
+    Returns:
+        The row of table `approvals`.
+
+    Raises:
+        UsageError: If it is refused; says why and what to do.
+    """
+    when = now or datetime.now(UTC)
+    answer = asked(lake, candidate=candidate, use=use, project=project, now=when)
+    return approve(lake, answer, approver, when)
+
+
+def name_of(lake: Lake, judge_id: str) -> str:
+    """Give what to call a judge: its labels, else its id."""
+    labels = lake.read("judge_labels", judge_id=judge_id).to_pylist()
+    names = sorted({f"{row['name']} {row['version'] or ''}".strip() for row in labels})
+    return " / ".join(names) or judge_id
+
+
+def account() -> str:
+    """Give the account under which this runs."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"
