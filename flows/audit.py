@@ -66,7 +66,7 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
         return _from_tables(current, progress)
     progress.stage("reading pictures")
     current.items(progress.at)
-    _ = current.readings, current.traffic
+    _ = current.readings, current.traffic, current.anchors
     progress.stage("starting")
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):
@@ -151,7 +151,7 @@ def closing_lines(
 
 def _dry_table(current: Session, prepared: stages.Prepared) -> AuditResult:
     """Say what lies in the lake: nothing would be asked."""
-    items = current.plan_table("items", prepared.plan_id)
+    items = current.items_of(prepared.plan_id)
     labels = current.labels(prepared.plan_id).table
     document = {
         "items": items.num_rows,
@@ -184,7 +184,8 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     sample = len({row["item_id"] for row in looked_at})
     minutes = prepared.new_calls * seconds / 60
     document = {
-        "items": current.plan_table("items", prepared.plan_id).num_rows,
+        "items": current.items_of(prepared.plan_id).num_rows,
+        "anchors": len(current.anchors.ever()) if current.anchors else 0,
         "axes": sorted(current.axes),
         "rungs_per_ladder_item": ladders,
         "sight_items": sample,

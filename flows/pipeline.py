@@ -8,7 +8,7 @@ from judge_audit_tasks import check, controls, prepare, report, score
 from prefect import flow
 from prefect.futures import as_completed
 
-from judge_audit import stages  # noqa: TC001 - Prefect reads the annotations
+from judge_audit import stages
 from judge_audit.progress import current_progress
 
 
@@ -27,15 +27,17 @@ def audit_flow(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, sta
     prepared = prepare(configuration)
     progress.stage("asking the judge", prepared.new_calls + prepared.reused_calls)
     far = configuration["runner"] != "threads"
-    waiting = {
-        score.submit(configuration, prepared, block, block.source, number): block
-        for number, block in enumerate(prepared.blocks, start=1)
-    }
     bought = 0
-    for future in as_completed(list(waiting)):
-        bought += future.result()
-        if far:
-            progress.advance(waiting[future].probes)
+    numbers = {block: number for number, block in enumerate(prepared.blocks, start=1)}
+    for share in stages.rounds(prepared.blocks):
+        waiting = {
+            score.submit(configuration, prepared, block, block.source, numbers[block]): block
+            for block in share
+        }
+        for future in as_completed(list(waiting)):
+            bought += future.result()
+            if far:
+                progress.advance(waiting[future].probes)
     progress.stage("asking the controls")
     controls(configuration, prepared)
     progress.stage("measuring")

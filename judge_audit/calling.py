@@ -21,7 +21,7 @@ from judge_audit.digests import pixel_digest, text_digest
 from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
 from judge_audit.sight import ASKINGS, SIGHT
-from judge_audit.vocabulary import ORIGINAL, Region, State
+from judge_audit.vocabulary import ANCHOR, ORIGINAL, Region, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -205,7 +205,7 @@ def _draw(
 ) -> Drawn:
     """Draw one probe; a rung whose pixels equal the original's is inert."""
     seen = SIGHT.get(probe["axis"])
-    if probe["axis"] == ORIGINAL or (seen is not None and seen.draw is None):
+    if probe["axis"] in {ORIGINAL, ANCHOR} or (seen is not None and seen.draw is None):
         return Drawn(probe, pixels, item["pixel_digest"], inert=False)
     if seen is not None and seen.draw is not None:
         changed = seen.draw(pixels)

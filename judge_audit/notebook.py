@@ -114,7 +114,8 @@ def audit(
     current = hold(configuration, load_judge(judge))
     prepared = stages.prepare(current)
     with ThreadPoolExecutor(max_workers=max(1, configuration.workers or 2)) as pool:
-        list(pool.map(lambda block: stages.score(current, prepared, block), prepared.blocks))
+        for share in stages.rounds(prepared.blocks):
+            list(pool.map(lambda block: stages.score(current, prepared, block), share))
     stages.score_controls(current, prepared)
     stages.check(current, prepared)
     outcome = stages.report(current, prepared)

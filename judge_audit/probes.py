@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.axes.axis import strength_text
 from judge_audit.digests import row_digest, text_digest
+from judge_audit.errors import Fault, InputError
 from judge_audit.sight import ITEMS as SIGHT_ITEMS
 from judge_audit.sight import SIGHT_PROBES, other_prompts
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ORIGINAL, Region
+from judge_audit.vocabulary import ANCHOR, ORIGINAL, Region
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from judge_audit.axes.axis import Axis
-    from judge_audit.errors import Fault
 
 PROBES_PER_BLOCK = 768
 """Size of a block of work: each task costs some two seconds of its own, so it is to be many times longer."""
@@ -54,11 +54,19 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A share of the plan that one task works through: some items with all their probes."""
+    """A share of the plan that one task works through: some items with all their probes.
+
+    Attributes:
+        source: Where the items come from.
+        item_ids: The items.
+        probes: How many probes they have.
+        first: Whether it is done before any other begins: the anchors are.
+    """
 
     source: str
     item_ids: tuple[str, ...]
     probes: int
+    first: bool = False
 
 
 def choose_ladder_items(items: Sequence[Mapping[str, Any]], count: int, seed: int) -> tuple[str, ...]:
@@ -131,6 +139,7 @@ def make_plan(
     ladder_items: int,
     repeats: int,
     seed: int,
+    anchors: Sequence[Mapping[str, Any]] = (),
 ) -> Plan:
     """Plan every probe of an audit.
 
@@ -141,11 +150,18 @@ def make_plan(
         ladder_items: How many items carry ladders.
         repeats: How often each probe is asked.
         seed: The audit's seed.
+        anchors: Rows of `items` of the anchors; they carry no ladders and are nobody's reference.
 
     Returns:
         The plan; the same inputs give the same plan_id.
+
+    Raises:
+        InputError: If an item bears the name of an anchor.
     """
     rows = items.to_pylist()
+    if twice := sorted({row["item_id"] for row in rows} & {row["item_id"] for row in anchors}):
+        said = "an anchor of the set goes by this name; give the item another."
+        raise InputError([Fault("items", 0, "item_id", f"“{name}”: {said}") for name in twice])
     chosen = choose_ladder_items(rows, ladder_items, seed)
     # The same draw, cut shorter: whoever is looked at closely carries ladders too, as far as they go.
     looked_at = choose_ladder_items(rows, SIGHT_ITEMS, seed)
@@ -158,7 +174,36 @@ def make_plan(
             *(_sight_probes(row, prompts[row["item_id"]]) if row["item_id"] in prompts else ()),
         )
     ]
-    return name_plan(rows, refusals, probes, chosen, looked_at)
+    probes += [
+        probe for row in anchors for probe in anchor_probes(row, untouched_id(row), max(repeats, RETEST))
+    ]
+    return name_plan([*rows, *anchors], refusals, probes, chosen, looked_at)
+
+
+def untouched_id(item: Mapping[str, Any]) -> str:
+    """Name the probe that shows an item as it is: whoever shows the same picture and prompt shares its answer."""
+    return probe_id(item["pixel_digest"], ORIGINAL, 0.0, 0, item["prompt"])
+
+
+def anchor_probes(item: Mapping[str, Any], name: str, repeats: int) -> list[dict[str, Any]]:
+    """List the probes of an anchor: itself untouched, as an anchor and not as an item.
+
+    Args:
+        item: Its row of `items`.
+        name: Its probe_id, that of the untouched picture and prompt.
+        repeats: How often it is asked.
+    """
+    row = {
+        "probe_id": name,
+        "item_id": item["item_id"],
+        "axis": ANCHOR,
+        "rung": 0,
+        "strength": 0.0,
+        "recipe_version": 0,
+        "prompt": item["prompt"],
+        "region": None,
+    }
+    return [{**row, "repeat": repeat} for repeat in range(repeats)]
 
 
 def name_plan(
@@ -247,23 +292,32 @@ def _with_plan(table: pa.Table, plan_id: str) -> pa.Table:
 
 
 def blocks(plan: Plan) -> tuple[Block, ...]:
-    """Cut a plan into blocks of whole items within a source, each of some seconds of work."""
+    """Cut a plan into blocks of whole items within a source, each of some seconds of work; anchors come first."""
     counts: dict[str, int] = {}
-    for item_id in plan.probes.column("item_id").to_pylist():
-        counts[item_id] = counts.get(item_id, 0) + 1
+    first: set[str] = set()
+    for row in plan.probes.select(["item_id", "axis"]).to_pylist():
+        counts[row["item_id"]] = counts.get(row["item_id"], 0) + 1
+        if row["axis"] == ANCHOR:
+            first.add(row["item_id"])
     found: list[Block] = []
-    by_source: dict[str, list[str]] = {}
+    groups: dict[tuple[bool, str], list[str]] = {}
     for row in plan.items.select(["item_id", "source"]).to_pylist():
-        by_source.setdefault(row["source"], []).append(row["item_id"])
-    for source in sorted(by_source):
+        groups.setdefault((row["item_id"] not in first, row["source"]), []).append(row["item_id"])
+    for later, source in sorted(groups):
         held: list[str] = []
         size = 0
-        for item_id in sorted(by_source[source]):
+        for item_id in sorted(groups[later, source]):
             if held and size + counts[item_id] > PROBES_PER_BLOCK:
-                found.append(Block(source, tuple(held), size))
+                found.append(Block(source, tuple(held), size, not later))
                 held, size = [], 0
             held.append(item_id)
             size += counts[item_id]
         if held:
-            found.append(Block(source, tuple(held), size))
+            found.append(Block(source, tuple(held), size, not later))
     return tuple(found)
+
+
+def rounds(whole: Sequence[Block]) -> tuple[tuple[Block, ...], ...]:
+    """Deal blocks into rounds, each done before the next begins: the anchors, then the rest."""
+    dealt = (tuple(block for block in whole if block.first == first) for first in (True, False))
+    return tuple(share for share in dealt if share)

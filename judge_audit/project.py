@@ -36,6 +36,8 @@ class Configuration:
         repeats: How often each probe is asked.
         readings: Path of a readings file, "" if nobody has read.
         traffic: Path of a sample of real traffic, "" if there is none.
+        anchors: Folder of the anchor set, "" if there is none.
+        anchor_version: Version of it to go by, 0 for the newest.
         seed: Seed of every draw.
         lake: Where results go.
         report: Folder of the report.
@@ -54,6 +56,8 @@ class Configuration:
     repeats: int = 1
     readings: str = ""
     traffic: str = ""
+    anchors: str = ""
+    anchor_version: int = 0
     seed: int = 1
     lake: str = DEFAULT_LAKE
     report: str = ""
@@ -184,7 +188,7 @@ def _line(origin: str, key: str) -> str:
 def _anchored(content: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Make the paths of a configuration absolute."""
     found = dict(content)
-    for name in ("items", "readings", "traffic", "lake", "report"):
+    for name in ("items", "readings", "traffic", "anchors", "lake", "report"):
         if found.get(name) and "://" not in str(found[name]):
             found[name] = str(base / str(found[name]))
     return found

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from judge_audit.anchors import hold_to_lake, read_anchors
 from judge_audit.covariates import Surveyor
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.errors import UsageError
@@ -29,7 +30,7 @@ from judge_audit.parts import find_kinds, select_axes
 from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.readings import read_readings, readings_of
 from judge_audit.traffic import read_traffic
-from judge_audit.vocabulary import POOLED
+from judge_audit.vocabulary import ANCHOR, POOLED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from judge_audit.anchors import AnchorSet
     from judge_audit.axes.axis import Axis
     from judge_audit.judges.cards import Card
     from judge_audit.judges.controls.planted import PlantedJudge
@@ -135,6 +137,20 @@ class Session:
         return read_traffic(path, tuple(self.judge.card.dimensions)) if path else None
 
     @cached_property
+    def anchors(self) -> AnchorSet | None:
+        """The anchor set, verified; None where none was given.
+
+        Raises:
+            UsageError: If it is not what its ledger and the lake say; names every fault.
+        """
+        if not self.configuration.anchors:
+            return None
+        held = read_anchors(self.configuration.anchors)
+        held.at(self.configuration.anchor_version)
+        hold_to_lake(held, self.lake)
+        return held
+
+    @cached_property
     def readings(self) -> pa.Table | None:
         """People's readings of the ladders, None where none were given.
 
@@ -167,6 +183,12 @@ class Session:
             held[name] = self.lake.read(name, plan_id=plan_id)
         return held[name]
 
+    def items_of(self, plan_id: str) -> pa.Table:
+        """Read the items of a plan without its anchors."""
+        probes, items = self.plan_table("probes", plan_id), self.plan_table("items", plan_id)
+        chosen = probes.filter(pc.equal(probes["axis"], ANCHOR))["item_id"]
+        return items.filter(pc.invert(pc.is_in(items["item_id"], value_set=chosen.combine_chunks())))
+
     def zones(self, plan_id: str, zones_id: str) -> pa.Table:
         """Read the zones of a plan."""
         table = self.plan_table("zones", plan_id)
@@ -182,6 +204,20 @@ class Session:
     def pixels(self, uri: str) -> NDArray[np.uint8]:
         """Decode one image."""
         return load_image(uri).pixels
+
+    def planned_pixels(self, item: Mapping[str, Any]) -> NDArray[np.uint8]:
+        """Decode the image of an item.
+
+        Raises:
+            UsageError: If it is not the picture that was planned with.
+        """
+        image = load_image(item["uri"])
+        if image.pixel_digest != item["pixel_digest"]:
+            raise UsageError(
+                f"{item['uri']}: the picture of “{item['item_id']}” has changed since the audit was planned. "
+                "Run it again."
+            )
+        return image.pixels
 
     def mask(self, item: Mapping[str, Any]) -> NDArray[np.bool_] | None:
         """Read the mask of an item, None if it came without.

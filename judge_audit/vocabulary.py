@@ -16,6 +16,12 @@ READ = "read items"
 ORIGINAL = "original"
 """The axis of an untouched item."""
 
+ANCHOR = "anchor"
+"""The axis of an anchor: a picture of the labelled set, untouched, that serves as no reference."""
+
+MISMATCHES = ("semantic_miss", "poor_quality", "compliance_breach", "structural_error")
+"""The four ways in which a picture can be wrong."""
+
 IMAGES = "images"
 """Subject of figures about the pictures themselves, whatever the judge."""
 
@@ -46,6 +52,14 @@ class State(StrEnum):
     OUT_OF_SCALE = "out_of_scale"
     EMPTY = "empty"
     FAILED = "failed"
+
+
+class Tier(StrEnum):
+    """How good people find an anchor as a whole."""
+
+    GOOD = "good"
+    MIDDLING = "middling"
+    BAD = "bad"
 
 
 class Verdict(StrEnum):

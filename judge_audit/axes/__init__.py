@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from judge_audit.axes.axis import Axis
 from judge_audit.errors import MachineryError
 from judge_audit.sight import SIGHT
-from judge_audit.vocabulary import ORIGINAL, POOLED
+from judge_audit.vocabulary import ANCHOR, ORIGINAL, POOLED
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -46,7 +46,7 @@ def axes_of(module: ModuleType, origin: str) -> tuple[Axis, ...]:
     if not isinstance(axes, tuple) or not axes or not all(isinstance(axis, Axis) for axis in axes):
         raise MachineryError(f"axes/{origin}.py: a file of axes has a tuple AXES of Axis values.")
     for axis in axes:
-        if axis.name in {ORIGINAL, POOLED, *SIGHT}:
+        if axis.name in {ORIGINAL, ANCHOR, POOLED, *SIGHT}:
             raise MachineryError(
                 f"axes/{origin}.py: “{axis.name}” is no name for an axis: it stands for something else in tables. "
                 "Choose another."

@@ -1,17 +1,22 @@
 """People's labels as anchors of a scale: which images are bad and good, and does the score say so?
 
+Two lots are taken the same way: the items that people labelled, and the anchor set.
+
 *Bad* is a mean label in the lowest third of the declared label scale, *good* one in the highest: thirds of the
 scale, not of the sample, so that narrow traffic makes no bad images. *Worst* and *best* are nearer to an end
 than to the level beside it (the last tenth of a label scale of many levels). Labels without declared ends
-anchor nothing.
+anchor nothing. Of the whole picture (`overall`, or the only dimension) an anchor's tier says whether it is bad or
+good, whatever the mean of its labels.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from judge_audit.checks.joined import PEOPLE, answers, means, people_for, ratings
 from judge_audit.checks.ladder_question import percent
@@ -23,12 +28,13 @@ from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, las
 from judge_audit.measures.subscores import correlated
 from judge_audit.measures.within_prompt import placed
 from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
+from judge_audit.vocabulary import ANCHOR, ORIGINAL, OVERALL, Tier, Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.joined import Ratings
     from judge_audit.measures.scale import Pile
 
     Floats = NDArray[np.float64]
@@ -44,29 +50,49 @@ class Anchors:
 
     Attributes:
         scores: Oriented first scores, shape (n,).
-        labels: People's mean labels, oriented, shape (n,).
+        labels: People's mean labels, oriented, shape (n,); NaN where an anchor has a tier and no label.
         sources: Source of each.
         clusters: Cluster of each.
+        chosen: Images of the anchor set: chosen for being bad or good, so they say nothing about the traffic.
         bad: Images people call bad, shape (n,).
         good: Images they call good.
         worst: Images at the lowest end of the label scale.
         best: Images at the highest.
-        people: Pile of people's labels on their own scale; None if that is not declared or coarse.
+        people: Pile of people's labels of the items on their own scale; None if that is not declared or coarse.
     """
 
     scores: Floats
     labels: Floats
     sources: NDArray[np.str_]
-    clusters: NDArray[np.intp]
+    clusters: NDArray[np.str_]
+    chosen: Mask
     bad: Mask
     good: Mask
     worst: Mask
     best: Mask
     people: Pile | None
 
+    def __add__(self, other: Anchors) -> Anchors:
+        """Put two lots together; the pile of people's labels is that of the first."""
+        names = ("scores", "labels", "sources", "clusters", "chosen", *ENDS)
+        joined = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        return Anchors(**joined, people=self.people)
+
+
+ENDS = ("bad", "good", "worst", "best")
+
 
 def anchors(evidence: Evidence, dimension: str) -> Anchors | None:
-    """Take the labelled images of a dimension as anchors; None if nobody has labelled any that was scored."""
+    """Take the labelled items of a dimension and the anchor set; None if neither holds anything that was scored."""
+    items = _labelled(evidence, dimension)
+    chosen = _chosen(evidence, dimension)
+    if items is None or chosen is None:
+        return items or chosen
+    return items + chosen
+
+
+def _labelled(evidence: Evidence, dimension: str) -> Anchors | None:
+    """Take the items that people labelled; one that stands in the anchor set too counts as an anchor only."""
     people = ratings(evidence, people_for(evidence, dimension))
     if people is None:
         return None
@@ -76,19 +102,84 @@ def anchors(evidence: Evidence, dimension: str) -> Anchors | None:
     if not use.any():
         return None
     labels = labels[use]
-    none = np.zeros(len(labels), bool)
-    ends, stacked = (none, none, none, none), None
+    items = np.array(given.items)[use]
+    stacked = None
+    ends = dict.fromkeys(ENDS, np.zeros(len(labels), bool))
     if people.low is not None and people.high is not None and people.high > people.low:
-        held = frozenset(np.array(given.items)[use].tolist())
-        rows = np.array([item in held for item in people.items])
-        told = people.values[rows] if people.raters else people.mean[rows, None]
-        told = told[np.isfinite(told)]
+        told = _told(people, items)
         step = _step(told)
-        ends = _ends(labels, people.low, people.high, step)
         stacked = _pile_of_labels(told, people.low, people.high, step)
+        twins = _twins(evidence)
+        alone = np.array([item not in twins for item in items.tolist()])
+        ends = {name: mask & alone for name, mask in _ends(labels, people.low, people.high, step).items()}
     return Anchors(
-        given.values[use, 0], labels, given.sources[use], given.clusters[use], *ends, people=stacked
+        given.values[use, 0],
+        labels,
+        given.sources[use],
+        given.clusters[use].astype(str),
+        np.zeros(len(labels), bool),
+        **ends,
+        people=stacked,
     )
+
+
+def _chosen(evidence: Evidence, dimension: str) -> Anchors | None:
+    """Take the anchor set: the same labels and ends, and of the whole picture its tier."""
+    if evidence.anchors is None or not evidence.anchors.num_rows:
+        return None
+    view = evidence.once("anchors alone", lambda: _alone(evidence))
+    if not view.responses.num_rows:
+        return None
+    people = ratings(view, people_for(view, dimension))
+    given = answers(view, dimension)
+    labels = np.full(len(given.items), np.nan) if people is None else means(given, people)
+    whole = dimension == OVERALL or len(evidence.card.dimensions) == 1
+    use = np.isfinite(given.values[:, 0]) & (np.isfinite(labels) | whole)
+    if not use.any():
+        return None
+    items = np.array(given.items)[use]
+    ends = dict.fromkeys(ENDS, np.zeros(len(items), bool))
+    if people is not None and people.low is not None and people.high is not None and people.high > people.low:
+        ends = _ends(labels[use], people.low, people.high, _step(_told(people, items)))
+    if whole:
+        columns = (evidence.anchors[name].to_pylist() for name in ("item_id", "tier"))
+        tier = dict(zip(*columns, strict=True))
+        ends["bad"] = np.array([tier[item] == Tier.BAD for item in items.tolist()])
+        ends["good"] = np.array([tier[item] == Tier.GOOD for item in items.tolist()])
+    return Anchors(
+        given.values[use, 0],
+        labels[use],
+        given.sources[use],
+        given.clusters[use].astype(str),
+        np.ones(len(items), bool),
+        **ends,
+        people=None,
+    )
+
+
+def _alone(evidence: Evidence) -> Evidence:
+    """Make evidence of the anchor set alone, in which its pictures are the items and its labels people's."""
+    assert evidence.anchors is not None
+    rows = evidence.responses.filter(pc.equal(evidence.responses["axis"], ANCHOR))
+    rows = rows.filter(pc.is_in(rows["item_id"], value_set=evidence.anchors["item_id"].combine_chunks()))
+    place = rows.schema.get_field_index("axis")
+    untouched = rows.set_column(place, "axis", pa.array([ORIGINAL] * rows.num_rows, pa.string()))
+    return replace(evidence, responses=untouched, labels=evidence.anchors, anchors=None, _cache={})
+
+
+def _twins(evidence: Evidence) -> frozenset[str]:
+    """Name the items that are anchors too."""
+    if evidence.anchors is None or "same_as" not in evidence.anchors.column_names:
+        return frozenset()
+    return frozenset(evidence.anchors["same_as"].to_pylist()) - {None}
+
+
+def _told(people: Ratings, items: NDArray[np.str_]) -> Floats:
+    """Give every label of some items."""
+    held = frozenset(items.tolist())
+    rows = np.array([item in held for item in people.items])
+    told = people.values[rows] if people.raters else people.mean[rows, None]
+    return np.asarray(told[np.isfinite(told)], float)
 
 
 def _step(told: Floats) -> float | None:
@@ -97,16 +188,17 @@ def _step(told: Floats) -> float | None:
     return float(np.diff(values).min()) if 1 < len(values) <= FEW_LEVELS else None
 
 
-def _ends(labels: Floats, low: float, high: float, step: float | None) -> tuple[Mask, Mask, Mask, Mask]:
+def _ends(labels: Floats, low: float, high: float, step: float | None) -> dict[str, Mask]:
+    """Tell which images lie in the lowest and highest third of the scale, and which at its very ends."""
     third = (high - low) / 3
     reach = (high - low) / 10 if step is None else step / 2
     slack = 1e-9
-    return (
-        labels <= low + third + slack,
-        labels >= high - third - slack,
-        labels < low + reach - slack,
-        labels > high - reach + slack,
-    )
+    return {
+        "bad": labels <= low + third + slack,
+        "good": labels >= high - third - slack,
+        "worst": labels < low + reach - slack,
+        "best": labels > high - reach + slack,
+    }
 
 
 def _pile_of_labels(told: Floats, low: float, high: float, step: float | None) -> Pile | None:
@@ -117,14 +209,19 @@ def _pile_of_labels(told: Floats, low: float, high: float, step: float | None) -
 
 
 def people_correlation(evidence: Evidence, dimension: str, held: Anchors) -> Resampled:
-    """Correlate the score with people's mean label within sources (Spearman), averaged plainly by items."""
+    """Correlate the score with people's mean label within sources (Spearman), averaged plainly by items.
+
+    The anchor set, chosen for being bad or good, would flatter: it serves only where nobody labelled items.
+    """
     parts = []
-    for source in sorted(set(held.sources.tolist())):
-        rows = held.sources == source
+    lot = held.chosen if held.chosen.all() else ~held.chosen
+    for source in sorted(set(held.sources[lot].tolist())):
+        rows = lot & (held.sources == source) & np.isfinite(held.labels)
         if len(np.unique(held.clusters[rows])) >= FEWEST:
             table = np.column_stack([held.scores[rows], held.labels[rows]])
             seed = draw_seed(evidence.seed, "scale", dimension, source)
-            (found,) = correlated([table], held.clusters[rows], draws_for(1), seed)
+            clusters = np.unique(held.clusters[rows], return_inverse=True)[1].astype(np.intp)
+            (found,) = correlated([table], clusters, draws_for(1), seed)
             if found:
                 parts.append(found[0, 1][0])
     return combined(parts) if parts else UNDEFINED
@@ -137,7 +234,7 @@ class Leaving:
     Attributes:
         hits: Images that lie beyond it.
         n: Images on that side.
-        exempt: Whether they need not leave it: the pile lies at that end of the scale, or most images are theirs.
+        exempt: Whether they need not leave it: the pile lies at that end of the scale, or most items are theirs.
     """
 
     hits: int
@@ -167,8 +264,13 @@ def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[
     if evidence.sign < 0:
         below, above, at_low, at_high = above, below, at_high, at_low
     sides = (("bad", held.bad, below, at_low), ("good", held.good, above, at_high))
+    items = ~held.chosen
     return {
-        name: Leaving(int((side & beyond).sum()), int(side.sum()), at_end or bool(side.mean() > 1 / 2))
+        name: Leaving(
+            int((side & beyond).sum()),
+            int(side.sum()),
+            at_end or bool(items.any() and side[items].mean() > 1 / 2),
+        )
         for name, side, beyond, at_end in sides
     }
 

@@ -140,6 +140,10 @@ class Evidence:
         labels: What people said, the table `labels` without import_id, label_text and labelled_at; None or
             no rows if nobody has labelled.
         traffic: A sample of real traffic (see `judge_audit.traffic`); None if none was given.
+        anchors: The anchor set in long form, a row for every label: anchor_id, item_id, tier, kind, source, topic,
+            cluster, dimension, annotator_id, value, level, low, high, higher_is_better, and same_as (the item that
+            is the same picture and prompt, NULL if none). Anchors answer in `responses` under their item_id with
+            the axis `anchor`: never as `original`, so that no reference holds them. None if none were given.
     """
 
     audit_id: str
@@ -154,6 +158,7 @@ class Evidence:
     covariates: pa.Table | None = None
     labels: pa.Table | None = None
     traffic: pa.Table | None = None
+    anchors: pa.Table | None = None
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property

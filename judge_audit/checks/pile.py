@@ -134,7 +134,7 @@ def _against(evidence: Evidence, held: Anchors | None, left: dict[str, Leaving] 
     if held is None or left is None:
         return ""
     limit, smallest = evidence.limits["scale.pile"], evidence.limits["scale.min_scores"]
-    raw = rounded(evidence.sign * held.scores)
+    raw = rounded(evidence.sign * held.scores[~held.chosen])
     inside = int(((raw >= round(found.low, 9)) & (raw < round(found.high, 9))).sum())
     same = len(raw) >= smallest and wilson(inside, len(raw))[0] >= limit
     if same and held.people is not None and wilson(held.people.hits, held.people.n)[1] < limit:

@@ -70,7 +70,7 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     if low is None or high is None:
         reason = say("scale.undeclared")
         verdicts.append(verdict_of(evidence, "pile", dimension, Verdict.MISSING, "undeclared", reason))
-        span = (float(pooled.min()), float(pooled.max())) if len(pooled) else (0.0, 0.0)
+        span = _spanned(evidence, pooled, held)
         if span[1] > span[0]:
             measures += pile_rows(evidence, dimension, scores, (span[1] - span[0]) / 10, span[1])
     elif (count := levels(low, high, evidence.card.scale_step)) is not None and count < COARSE_LEVELS:
@@ -93,6 +93,14 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
         measures += anchor_rows(evidence, dimension, held, left)
     verdicts.append(_absolute(evidence, dimension, verdicts, held))
     return Findings(measures=tuple(measures), verdicts=tuple(verdicts))
+
+
+def _spanned(evidence: Evidence, pooled: NDArray[np.float64], held: Anchors | None) -> tuple[float, float]:
+    """Give the range of a scale that nobody declared: what the anchor set spans, else what the scores do."""
+    values = pooled
+    if held is not None and held.chosen.any():
+        values = evidence.sign * held.scores[held.chosen]
+    return (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
 
 
 def _absolute(

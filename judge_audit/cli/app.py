@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli import audits, gates, imports, judges, lakes, plans
+from judge_audit.cli import anchors, audits, gates, imports, judges, lakes, plans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,7 @@ def build() -> Callable[[list[str]], int]:
     app.command("gate")(gates.gate)
     app.command("approve")(gates.approve)
     app.command("import")(imports.take)
+    app.add_typer(anchors.commands(), name="anchors")
     app.add_typer(judges.commands(), name="judges")
     app.add_typer(lakes.commands(), name="lake")
     command = typer.main.get_command(app)

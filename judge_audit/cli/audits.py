@@ -111,6 +111,12 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
     traffic: str | None = typer.Option(
         None, "--traffic", help="A sample of real traffic to hold the items against."
     ),
+    anchors: str | None = typer.Option(
+        None, "--anchors", help="Folder of the anchor set: labelled pictures, asked first."
+    ),
+    anchor_version: int | None = typer.Option(
+        None, "--anchor-version", help="An earlier version of it, to replay a verdict."
+    ),
     seed: int | None = typer.Option(None, "--seed", help="Seed of every draw."),
     context: str | None = typer.Option(
         None, "--context", help="internal, or outside (people beyond the team)."
@@ -134,6 +140,8 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
         "repeats": repeats,
         "readings": readings,
         "traffic": traffic,
+        "anchors": anchors,
+        "anchor_version": anchor_version,
         "seed": seed,
         "context": context,
         "lake": lake,

@@ -9,14 +9,18 @@ from judge_audit.errors import UsageError
 from judge_audit.imports.known import family_of
 from judge_audit.imports.rereading import reread
 from judge_audit.probes import Plan, name_plan
+from judge_audit.vocabulary import ANCHOR
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     import pyarrow as pa
 
     from judge_audit.judges.cards import Card
     from judge_audit.lake import Lake
+
+    Row = Mapping[str, Any]
 
 KEYS = ["probe_id", "repeat"]
 
@@ -36,8 +40,14 @@ class TablePlan:
     notes: tuple[str, ...]
 
 
-def plan_table_audit(lake: Lake, card: Card) -> TablePlan:
+def plan_table_audit(lake: Lake, card: Card, anchors: Sequence[tuple[Row, str]] = ()) -> TablePlan:
     """Plan the audit of imported scores; replies that another parser had read are read again first.
+
+    Args:
+        lake: The lake.
+        card: Whose scores.
+        anchors: Rows of `items` of the anchors, each with the item_id under which the scores know it; those that
+            the lake has an answer to are asked as anchors too.
 
     Raises:
         UsageError: If the lake holds no scores of the judge.
@@ -55,7 +65,9 @@ def plan_table_audit(lake: Lake, card: Card) -> TablePlan:
     answered = lake.answered(card.judge_id).select(KEYS)
     probes = lake.read("probes", plan_id=ids).join(answered, KEYS, join_type="inner")
     items = _first_said(lake.read("items", plan_id=ids), ids, set(probes["item_id"].to_pylist()))
-    plan = name_plan(items, (), _once(probes))
+    asked = _once(probes)
+    chosen, again_asked = _anchors(anchors, asked)
+    plan = name_plan([*items, *chosen], (), [*asked, *again_asked])
     notes = [f"{row['file']}: {note}" for row in rows for note in row["notes"]]
     notes += [
         f"{row['file']}: {row['refused']:,} faulty rows were left out at import; the lake lists them."
@@ -66,6 +78,18 @@ def plan_table_audit(lake: Lake, card: Card) -> TablePlan:
         notes.append(f"{again:,} replies were read again by parser {card.parser_version}; nothing was asked.")
     imports = {f"import {row['import_id']}": row["file_digest"] for row in rows}
     return TablePlan(plan, imports, tuple(dict.fromkeys(notes)))
+
+
+def _anchors(anchors: Sequence[tuple[Row, str]], asked: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Give the anchors that there are scores of, and their probes: the same answers, asked as anchors."""
+    held: dict[str, list[Row]] = {}
+    for probe in asked:
+        held.setdefault(probe["item_id"], []).append(probe)
+    found = [(row, held[name]) for row, name in anchors if name in held]
+    probes: list[Row] = [
+        {**probe, "item_id": row["item_id"], "axis": ANCHOR} for row, answered in found for probe in answered
+    ]
+    return [row for row, _ in found], probes
 
 
 def _first_said(items: pa.Table, ids: list[str], wanted: set[str]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.premature import NAME as PREMATURE
 from judge_audit.messages import knows, say
+from judge_audit.report.anchors import anchors_of
 from judge_audit.report.covariates import covariates_of
 from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
@@ -72,6 +73,7 @@ def make_document(
         "ladders": sections,
         "strips": strips_of(con, facts, axes),
         "covariates": covariates_of(facts),
+        "anchors": anchors_of(facts),
         "people": people_of(facts),
         "movers": find_movers(facts, placing),
         "refused": refused_of(facts.verdicts),
@@ -261,7 +263,7 @@ def _provenance(facts: Facts) -> dict[str, Any]:
         **times,
         "zones_id": facts.configuration.get("zones_id"),
         "lake": facts.configuration.get("lake"),
-        "items": facts.items,
+        "items": {name: n for name, n in facts.items.items() if name != "source_names"},
         "calls": sum(row["calls"] for row in facts.states),
         "untouched_calls": untouched,
         "card": facts.card,

@@ -37,6 +37,20 @@ ZONES = """
 SELECT item_id, axis, perceptible_low, perceptible_high, objectionable, provisional FROM zones
 WHERE plan_id = $1 AND zones_id = $2 ORDER BY axis, item_id
 """
+ANCHORS = """
+SELECT anchors.anchor_id, item_id, tier, kind, source, topic, "cluster",
+    dimension, annotator_id, "value", "level", low, high, higher_is_better
+FROM anchors JOIN anchor_labels USING (set_id, anchor_version, anchor_id)
+WHERE set_id = $1 AND anchor_version = CAST($2 AS BIGINT)
+ORDER BY anchors.anchor_id, dimension, annotator_id
+"""
+NEWEST = "SELECT max(anchor_version) AS newest FROM anchor_ledger WHERE set_id = $1"
+COUNTED = """
+SELECT count(*) AS n, count(DISTINCT source) AS sources, list_sort(list(DISTINCT source)) AS source_names
+FROM items
+WHERE plan_id = $1
+    AND item_id NOT IN (SELECT item_id FROM probes WHERE plan_id = $1 AND axis = 'anchor')
+"""
 SMALLEST = """
 SELECT * FROM measures WHERE audit_id = $1 AND subject = $2 AND "check" = 'controls' ORDER BY axis
 """
@@ -68,6 +82,8 @@ class Facts:
         controls: The controls' rows of `verdicts`.
         people_measures: Rows of `measures` about the people who labelled.
         people_verdicts: Rows of `verdicts` about them.
+        anchors: The anchors the audit went by, a row for every label.
+        newest_anchors: Newest version of their set that the lake has seen, None if there is none.
     """
 
     audit: Row
@@ -87,6 +103,8 @@ class Facts:
     controls: list[Row]
     people_measures: list[Row]
     people_verdicts: list[Row]
+    anchors: list[Row]
+    newest_anchors: int | None
 
 
 def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
@@ -129,17 +147,20 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
         controls=_rows(con, CONTROLS, audit_id),
         people_measures=_results(con, "measures", audit_id, PEOPLE),
         people_verdicts=_results(con, "verdicts", audit_id, PEOPLE),
+        anchors=_rows(con, ANCHORS, audit["anchor_set"], str(audit["anchor_version"]))
+        if audit["anchor_set"]
+        else [],
+        newest_anchors=_rows(con, NEWEST, audit["anchor_set"])[0]["newest"] if audit["anchor_set"] else None,
     )
 
 
 def _counts(con: duckdb.DuckDBPyConnection, plan_id: str) -> Row:
     """Count what the plan holds."""
-    counted = "SELECT count(*) AS n, count(DISTINCT source) AS sources FROM items WHERE plan_id = $1"
     ladders = "SELECT count(DISTINCT item_id) AS ladders FROM probes WHERE plan_id = $1 AND rung > 0"
     refused = "SELECT count(*) AS refused FROM refusals WHERE plan_id = $1"
     return {
         name: value
-        for query in (counted, ladders, refused)
+        for query in (COUNTED, ladders, refused)
         for name, value in _rows(con, query, plan_id)[0].items()
     }
 

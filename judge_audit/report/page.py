@@ -10,6 +10,7 @@ import jinja2
 
 from judge_audit.messages import knows, say
 from judge_audit.report import (
+    anchors,
     charts,
     covariate_charts,
     covariates,
@@ -183,6 +184,7 @@ def _environment() -> jinja2.Environment:
         "curve": charts.curve,
         "histogram": charts.histogram,
         "people_questions": people.QUESTIONS,
+        "anchor_lines": anchors.anchor_lines,
         "beyond_lead": people.beyond_lead,
         "agreement_value": people_map.agreement_value,
         "agreement_bounds": people_map.agreement_bounds,

@@ -12,7 +12,7 @@ from judge_audit.calling import score_block, score_control
 from judge_audit.errors import UsageError
 from judge_audit.sight import SIGHT
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ORIGINAL, State
+from judge_audit.vocabulary import ANCHOR, ORIGINAL, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from judge_audit.session import Session
     from judge_audit.stages.planning import Prepared
 
+
+UNMEASURED = frozenset({ANCHOR, *SIGHT})
+"""Axes whose pictures no instrument measures."""
 
 TRIED = 3
 """Pictures by which a judge is timed that has never answered before."""
@@ -78,8 +81,8 @@ def score(
 
 
 def _measure(current: Session, work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> None:
-    """Have the ruler answer every probe of a share of work but those of sight, the surveyor the untouched ones."""
-    ruled = [(item, [probe for probe in probes if probe["axis"] not in SIGHT]) for item, probes in work]
+    """Have the ruler answer every probe but those of sight and the anchors, the surveyor the untouched ones."""
+    ruled = [(item, [probe for probe in probes if probe["axis"] not in UNMEASURED]) for item, probes in work]
     surveyed = [(item, [probe for probe in probes if is_first(probe)]) for item, probes in work]
     for measuring, share in ((current.ruler, ruled), (current.surveyor, surveyed)):
         _buy(current, measuring, share)
@@ -114,7 +117,7 @@ def _batches(
         judge,
         work,
         axes=current.axes,
-        load=lambda item: current.pixels(item["uri"]),
+        load=current.planned_pixels,
         answered={(row["probe_id"], row["repeat"]): row for row in held},
         mask=current.mask,
     )
@@ -176,7 +179,10 @@ def score_controls(current: Session, prepared: Prepared) -> None:
     }
     zones = current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
     visible = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
-    work = _work(current, prepared, None)
+    work = [
+        (item, [probe for probe in probes if probe["axis"] != ANCHOR])
+        for item, probes in _work(current, prepared, None)
+    ]
     if current.is_table:
         work = work[:: max(1, -(-len(work) // SHOWN_TO_CONTROLS))]
     for control in current.controls(prepared.zones_id):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from judge_audit.anchors import kept_anchors
 from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.covariates import covariate_table
 from judge_audit.imports.covariates import instrument
@@ -20,7 +21,7 @@ from judge_audit.stages.asking import is_first
 from judge_audit.stages.planning import audit_row
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ORIGINAL
+from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
     from judge_audit.judges.cards import Card
@@ -33,7 +34,7 @@ def check(current: Session, prepared: Prepared) -> None:
     """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
     cards = (current.ruler.card, current.surveyor.card, instrument())
     instruments = [responses(current, prepared.plan_id, card.judge_id).to_pylist() for card in cards]
-    items = current.plan_table("items", prepared.plan_id).to_pylist()
+    items = current.items_of(prepared.plan_id).to_pylist()
     covariates = covariate_table(items, (row for rows in instruments for row in rows if is_first(row)))
     findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
     zoned = {
@@ -100,11 +101,26 @@ def _examine(
         covariates=covariates if _measured(covariates) else None,
         labels=labels,
         traffic=current.traffic,
+        anchors=_anchors(current, prepared) if control is None else None,
     )
     findings = Findings()
     for part in find_checks(current.configuration.project).values():
         findings += part.thing(evidence)
     return findings, list(findings.verdicts)
+
+
+def _anchors(current: Session, prepared: Prepared) -> pa.Table | None:
+    """Read the anchors the audit goes by, each with the item that is the same picture and prompt, if one is."""
+    if prepared.anchors is None:
+        return None
+    held = kept_anchors(current.lake, prepared.anchors.set_id, prepared.anchors.version)
+    probes = (
+        current.plan_table("probes", prepared.plan_id).select(["item_id", "axis", "probe_id"]).to_pylist()
+    )
+    items = {row["probe_id"]: row["item_id"] for row in probes if row["axis"] == ORIGINAL}
+    shown = {row["item_id"]: row["probe_id"] for row in probes if row["axis"] == ANCHOR}
+    twins = [items.get(shown.get(name, "")) for name in held["item_id"].to_pylist()]
+    return held.append_column("same_as", pa.array(twins, pa.string()))
 
 
 def _untouched(given: pa.Table) -> list[dict[str, Any]]:

@@ -12,20 +12,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit import __version__
+from judge_audit.anchors import keep
+from judge_audit.anchors.standing import item_rows
 from judge_audit.axes import fingerprint
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.imports.planning import plan_table_audit
+from judge_audit.messages import say
 from judge_audit.parts import part_digests
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.probes import Block, blocks, make_plan
 from judge_audit.sight import SIGHT
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ORIGINAL, State
+from judge_audit.vocabulary import ANCHOR, ORIGINAL, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from judge_audit.anchors import AnchorsUsed
     from judge_audit.judges.cards import Card
     from judge_audit.probes import Plan
     from judge_audit.session import Session
@@ -50,6 +54,7 @@ class Prepared:
         warnings: What a person should know before trusting the figures.
         started_at: When it began, as ISO 8601 text.
         imports: Digest of each imported file it goes by, by `import <import_id>`.
+        anchors: Which anchors it goes by; None if none were given.
     """
 
     audit_id: str
@@ -62,6 +67,7 @@ class Prepared:
     warnings: tuple[str, ...]
     started_at: str
     imports: Mapping[str, str]
+    anchors: AnchorsUsed | None = None
 
 
 def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = None) -> Prepared:
@@ -78,6 +84,7 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     started = datetime.now(UTC)
     card = current.judge.card
     plan, warnings, imports = _planned(current, on_image)
+    used, told = _anchors(current)
     lake.commit({"items": plan.items, "refusals": plan.refusals, "probes": plan.probes})
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
@@ -93,12 +100,26 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
         blocks=tuple(block for block in blocks(plan) if unsettled.intersection(block.item_ids)),
         new_calls=new,
         reused_calls=asked - new,
-        warnings=(*warnings, *notes, *current.labels(plan.plan_id).notes),
+        warnings=(*warnings, *told, *notes, *current.labels(plan.plan_id).notes),
         started_at=started.isoformat(),
         imports={**imports, **current.labels(plan.plan_id).imports},
+        anchors=used,
     )
     lake.commit({"audits": audit_row(current, prepared, "started")})
     return prepared
+
+
+def _anchors(current: Session) -> tuple[AnchorsUsed | None, tuple[str, ...]]:
+    """Put the anchor set into the lake, which holds every later version to it, and say what limits its use."""
+    held = current.anchors
+    if held is None:
+        return None, ()
+    known = set(current.lake.read("audits")["anchor_set"].to_pylist()) - {None}
+    used = keep(held, current.lake, current.configuration.anchor_version)
+    notes = list(held.notes)
+    if known and held.set_id not in known:
+        notes.append(say("anchors.other_set", sets=", ".join(sorted(known)), set=held.set_id))
+    return used, tuple(notes)
 
 
 def _planned(
@@ -111,7 +132,8 @@ def _planned(
     """
     configuration = current.configuration
     if current.is_table:
-        made = plan_table_audit(current.lake, current.judge.card)
+        held = item_rows(current.anchors) if current.anchors else []
+        made = plan_table_audit(current.lake, current.judge.card, held)
         ignored = (IGNORED_ITEMS,) if configuration.items else ()
         return made.plan, (*ignored, *made.notes), made.imports
     read = current.items(on_image)
@@ -122,6 +144,7 @@ def _planned(
         ladder_items=configuration.ladder_items,
         repeats=configuration.repeats,
         seed=configuration.seed,
+        anchors=[row for row, _ in item_rows(current.anchors)] if current.anchors else [],
     )
     imports = {} if configuration.readings else current.imported_readings[1]
     return plan, (*read.warnings, *_left_out(read.refusals)), imports
@@ -157,10 +180,13 @@ def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
 
 
 def _shown_to_instruments(probes: pa.Table, *, once: bool) -> pa.Table:
-    """Keep what instruments measure: untouched items and ladders; only the first askings of the former if `once`."""
+    """Keep what instruments measure: untouched items and ladders; only the first askings of the former if `once`.
+
+    Anchors and what shows what a judge can see are measured by none.
+    """
     if once:
         return probes.filter(pc.and_(pc.equal(probes["axis"], ORIGINAL), pc.equal(probes["repeat"], 0)))
-    return probes.filter(pc.invert(pc.is_in(probes["axis"], value_set=pa.array(sorted(SIGHT)))))
+    return probes.filter(pc.invert(pc.is_in(probes["axis"], value_set=pa.array(sorted({ANCHOR, *SIGHT})))))
 
 
 def _left_out(refusals: Sequence[object]) -> tuple[str, ...]:
@@ -224,5 +250,8 @@ def audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
         "seed": configuration.seed,
         "input_digests": canonical_json(inputs),
         "commits": [],
+        "anchor_set": prepared.anchors.set_id if prepared.anchors else None,
+        "anchor_version": prepared.anchors.version if prepared.anchors else None,
+        "anchor_head": prepared.anchors.head if prepared.anchors else None,
     }
     return from_rows("audits", [row])

@@ -1,0 +1,361 @@
+"""The commands about the anchor set: `anchors add|relabel|retire|verify|log|show`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from judge_audit.errors import EXIT_JUDGE_FAILED, InputError, UsageError
+
+if TYPE_CHECKING:
+    from judge_audit.anchors import AnchorSet, Draft, Entry, Label
+
+FOLDER = typer.Argument(metavar="FOLDER", help="The folder of the set.")
+FILE = typer.Argument(None, metavar="[FILE]", help="Many at once: .csv, .jsonl or .parquet, a row per label.")
+AUTHOR = typer.Option(..., "--author", help="Who makes the change.")
+REASON = typer.Option(..., "--reason", help="Why.")
+LEVEL = typer.Option(
+    None, "--level", help="Of the labels: nominal, ordinal or interval; ordinal if not said."
+)
+SCALE = typer.Option(None, "--scale", metavar="LOW..HIGH", help="Ends of the scale the labels are on.")
+LOWER = typer.Option(False, "--lower-is-better", help="A smaller label is a better one.")
+LABELS = typer.Option([], "--label", metavar="DIMENSION=VALUE@ANNOTATOR", help="What somebody said of it.")
+TIER = typer.Option(None, "--tier", help="good, middling or bad.")
+KIND = typer.Option(
+    None,
+    "--kind",
+    help="What is wrong with it: semantic_miss, poor_quality, compliance_breach, structural_error.",
+)
+SOURCE = typer.Option(None, "--source", help="The generator it came from.")
+TOPIC = typer.Option(None, "--topic", help="Subject group.")
+VERSION = typer.Option(None, "--version", help="An earlier version; the newest if not said.")
+AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
+
+
+def commands() -> typer.Typer:
+    """Give the `anchors` commands."""
+    app = typer.Typer(
+        help="Keep the anchor set: labelled pictures whose every change is recorded.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    app.callback()(_group)
+    for name, command in (
+        ("add", add),
+        ("relabel", relabel),
+        ("retire", retire),
+        ("verify", verify),
+        ("log", log),
+        ("show", show),
+    ):
+        app.command(name)(command)
+    return app
+
+
+def _group() -> None:
+    """Keep the anchor set: labelled pictures whose every change is recorded."""
+
+
+def add(  # noqa: PLR0917 - the options of a command, never called by position
+    folder: Path = FOLDER,
+    file: Path | None = FILE,
+    anchor_id: str | None = typer.Option(None, "--id", help="Name of the anchor."),
+    image: str | None = typer.Option(None, "--image", help="Its picture: a path (copied) or an address."),
+    tier: str | None = TIER,
+    kind: str | None = KIND,
+    source: str | None = SOURCE,
+    prompt: str = typer.Option("", "--prompt", help="The text it was made for."),
+    topic: str | None = TOPIC,
+    cluster: str = typer.Option("", "--cluster", help="Name shared by anchors that are not independent."),
+    known_as: str = typer.Option(
+        "", "--known-as", help="item_id by which imported scores know it, if another."
+    ),
+    label: list[str] = LABELS,
+    level: str | None = LEVEL,
+    scale: str | None = SCALE,
+    lower_is_better: bool = LOWER,
+    author: str = AUTHOR,
+    reason: str = REASON,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Add pictures that people labelled: one by options, or those of a file. The folder is made if need be."""
+    from judge_audit import anchors
+
+    told = _scale(level, scale, lower=lower_is_better)
+    single = {"--id": anchor_id, "--image": image, "--tier": tier, "--source": source, "--label": label}
+    if file is not None:
+        _alone(single)
+        drafts = _drafts(file, told, new=True)
+    else:
+        missing = [name for name, given in single.items() if not given]
+        if missing:
+            raise UsageError(f"give a FILE, or {', '.join(missing)} of the one picture to add.")
+        draft = anchors.Draft(
+            anchor_id=anchor_id or "",
+            image=image or "",
+            tier=tier,
+            kind=kind,
+            source=source,
+            prompt=prompt,
+            topic=topic,
+            cluster=cluster,
+            known_as=known_as,
+            labels=_labels(label, told),
+        )
+        drafts = (draft,)
+    origin = file.name if file is not None else ""
+    held = anchors.add(folder, drafts, author=author, reason=reason, origin=origin)
+    _changed(held, "added", [draft.anchor_id for draft in drafts], as_json=as_json)
+
+
+def relabel(  # noqa: PLR0917 - the options of a command, never called by position
+    folder: Path = FOLDER,
+    what: str = typer.Argument(metavar="ANCHOR|FILE", help="An anchor, or a file with a row per label."),
+    tier: str | None = TIER,
+    kind: str | None = KIND,
+    source: str | None = SOURCE,
+    topic: str | None = TOPIC,
+    no_kind: bool = typer.Option(False, "--no-kind", help="Nothing is wrong with it after all."),
+    label: list[str] = LABELS,
+    withdraw: list[str] = typer.Option(
+        [], "--withdraw", metavar="DIMENSION@ANNOTATOR", help="Take a label away."
+    ),
+    level: str | None = LEVEL,
+    scale: str | None = SCALE,
+    lower_is_better: bool = LOWER,
+    author: str = AUTHOR,
+    reason: str = REASON,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Change what is said of an anchor, never its picture; labels replace those of the same people."""
+    from judge_audit import anchors
+
+    told = _scale(level, scale, lower=lower_is_better)
+    file = Path(what)
+    origin = ""
+    if file.suffix.lower() in {".csv", ".jsonl", ".ndjson", ".parquet"} and file.exists():
+        _alone({"--tier": tier, "--kind": kind, "--label": label, "--withdraw": withdraw})
+        drafts, origin = _drafts(file, told, new=False), file.name
+    else:
+        draft = anchors.Draft(
+            anchor_id=what,
+            tier=tier,
+            kind="" if no_kind else kind,
+            source=source,
+            topic=topic,
+            labels=_labels(label, told),
+            withdrawn=tuple(_withdrawn(entry) for entry in withdraw),
+        )
+        drafts = (draft,)
+    held = anchors.relabel(folder, drafts, author=author, reason=reason, origin=origin)
+    _changed(held, "relabelled", [draft.anchor_id for draft in drafts], as_json=as_json)
+
+
+def retire(
+    folder: Path = FOLDER,
+    names: list[str] = typer.Argument(metavar="ANCHOR...", help="The anchors to take out."),
+    author: str = AUTHOR,
+    reason: str = REASON,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Take anchors out of the set; their pictures and their history stay."""
+    from judge_audit import anchors
+
+    held = anchors.retire(folder, names, author=author, reason=reason)
+    _changed(held, "retired", names, as_json=as_json)
+
+
+def verify(
+    folder: Path = FOLDER,
+    head: str = typer.Option("", "--head", help="Head of an earlier version that the ledger must extend."),
+    lake: str | None = typer.Option(None, "--lake", help="A lake whose audits the ledger must extend."),
+    mend: bool = typer.Option(
+        False, "--mend", help="First write the manifest anew if a change was interrupted."
+    ),
+    as_json: bool = AS_JSON,
+) -> None:
+    """See that nothing was changed without an entry: exit 0 if so, 1 with every place if not."""
+    from judge_audit import anchors
+
+    mended = anchors.mend(folder) if mend else False
+    held, faults = anchors.verified(folder, extends=head)
+    if held is not None and lake is not None:
+        faults = [*faults, *_against_lake(held, lake)]
+    told = {
+        "sound": not faults,
+        "faults": [{"file": fault.file, "row": fault.row, "message": fault.message} for fault in faults],
+        "mended": mended,
+        **(_summary(held) if held is not None else {}),
+    }
+    if as_json:
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+    elif faults:
+        for fault in faults:
+            typer.echo(str(fault), err=True)
+        typer.echo(f"{folder}: {len(faults)} things are wrong; no audit uses the set as it is.", err=True)
+    elif held is not None:
+        for line in (*(["The manifest was written anew."] if mended else []), *held.notes, _line(held)):
+            typer.echo(line)
+    if faults:
+        raise typer.Exit(EXIT_JUDGE_FAILED)
+
+
+def _against_lake(held: AnchorSet, lake: str) -> list[Any]:
+    """Find where the ledger does not extend what a lake has seen."""
+    from judge_audit.anchors import hold_to_lake
+    from judge_audit.lake import Lake
+
+    try:
+        hold_to_lake(held, Lake.open(lake, create=False))
+    except InputError as error:
+        return list(error.faults)
+    return []
+
+
+def log(folder: Path = FOLDER, as_json: bool = AS_JSON) -> None:
+    """Tell the history: every change, with who made it, why, and whose labels it rests on."""
+    from judge_audit.anchors import read_anchors
+
+    held = read_anchors(folder)
+    if as_json:
+        told = [
+            {**json.loads(entry.as_json()), "changed": _differences(held, entry)} for entry in held.entries
+        ]
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    for entry in held.entries:
+        changed = _differences(held, entry)
+        typer.echo(
+            f"{entry.number}  {entry.time}  {entry.action} {entry.anchor_id}  by {entry.author}: {entry.reason}"
+        )
+        if changed:
+            typer.echo(f"   {'; '.join(changed)}")
+
+
+def show(
+    folder: Path = FOLDER,
+    version: int | None = VERSION,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Show what the set covers (tiers by source and kind, dimensions, annotators), and name the gaps."""
+    from dataclasses import asdict
+
+    from judge_audit.anchors import anchor_labels, coverage, read_anchors
+    from judge_audit.limits import read_limits
+
+    held = read_anchors(folder)
+    told = coverage(anchor_labels(held, version), read_limits()["scale.min_end_anchors"])
+    if as_json:
+        typer.echo(json.dumps({**_summary(held, version), **asdict(told)}, ensure_ascii=False, indent=2))
+        return
+    typer.echo(_line(held, version))
+    for cell in told.cells:
+        typer.echo(f"  {cell['anchors']:>4}  {cell['tier']:<9} {cell['source']}  {cell['kind']}".rstrip())
+    for name, part in told.dimensions.items():
+        typer.echo(
+            f"{name}: {part['anchors']} anchors, {part['annotators']} annotators, {part['by_one']} by one only"
+        )
+    typer.echo("Annotators: " + ", ".join(f"{name} ({n} labels)" for name, n in told.annotators.items()))
+    for gap in told.gaps:
+        typer.echo(f"Gap: {gap}")
+
+
+def _summary(held: AnchorSet, version: int | None = None) -> dict[str, Any]:
+    return {
+        "set_id": held.set_id,
+        "version": version or held.version,
+        "head": held.head(version),
+        "anchors": len(held.at(version)),
+        "notes": list(held.notes),
+    }
+
+
+def _line(held: AnchorSet, version: int | None = None) -> str:
+    told = _summary(held, version)
+    return f"Version {told['version']}: {told['anchors']} anchors, head {told['head']}, set {told['set_id']}."
+
+
+def _changed(held: AnchorSet, verb: str, names: list[str], *, as_json: bool) -> None:
+    """Say what a change came to."""
+    if as_json:
+        typer.echo(json.dumps({**_summary(held), verb: names}, ensure_ascii=False, indent=2))
+        return
+    typer.echo(f"{len(names)} {verb}. {_line(held)}")
+    typer.echo("Commit the folder to version control.")
+
+
+def _differences(held: AnchorSet, entry: Entry) -> list[str]:
+    """Say what a relabelling changed."""
+    if entry.action != "relabel" or entry.anchor is None:
+        return []
+    before = next(row for row in held.at(entry.number - 1) if row.anchor_id == entry.anchor_id)
+    found = [
+        f"{name}: {getattr(before, name) or '-'} → {getattr(entry.anchor, name) or '-'}"
+        for name in ("tier", "kind", "source", "topic")
+        if getattr(before, name) != getattr(entry.anchor, name)
+    ]
+    old, new = (
+        {(label.dimension, label.annotator_id): label.value for label in row.labels}
+        for row in (before, entry.anchor)
+    )
+    found += [
+        f"{key[0]} by {key[1]}: {_value(old.get(key))} → {_value(new.get(key))}"
+        for key in sorted({*old, *new})
+        if old.get(key) != new.get(key)
+    ]
+    return found
+
+
+def _value(value: float | None) -> str:
+    return "-" if value is None else f"{value:g}"
+
+
+def _alone(given: dict[str, Any]) -> None:
+    """Refuse options of one anchor beside a file."""
+    if strangers := [name for name, value in given.items() if value]:
+        raise UsageError(f"{', '.join(strangers)}: a FILE says this of each of its anchors; leave it out.")
+
+
+def _drafts(file: Path, scale: dict[str, str], *, new: bool) -> tuple[Draft, ...]:
+    from judge_audit.anchors.given import read_drafts
+
+    return read_drafts(file, scale, new=new)
+
+
+def _scale(level: str | None, scale: str | None, *, lower: bool) -> dict[str, str]:
+    """Take the options about the labels' scale together."""
+    found = {"level": level or "", "higher_is_better": "false" if lower else "true"}
+    if scale is not None:
+        low, dots, high = scale.partition("..")
+        if not dots or not low or not high:
+            raise UsageError(f"--scale {scale}: write LOW..HIGH, such as 1..5.")
+        found |= {"low": low, "high": high}
+    return found
+
+
+def _labels(given: list[str], scale: dict[str, str]) -> tuple[Label, ...]:
+    """Take DIMENSION=VALUE@ANNOTATOR apart."""
+    from judge_audit.anchors.given import label_of
+
+    found = []
+    for entry in given:
+        dimension, equals, rest = entry.partition("=")
+        value, at, annotator = rest.partition("@")
+        if not (dimension and equals and value and at and annotator):
+            raise UsageError(f"--label {entry}: write DIMENSION=VALUE@ANNOTATOR, such as overall=4@ann.")
+        try:
+            found.append(label_of(dimension, annotator, value, scale))
+        except ValueError as error:
+            raise UsageError(f"--label {entry}: {error}") from error
+    return tuple(found)
+
+
+def _withdrawn(entry: str) -> tuple[str, str]:
+    """Take DIMENSION@ANNOTATOR apart."""
+    dimension, at, annotator = entry.partition("@")
+    if not (dimension and at and annotator):
+        raise UsageError(f"--withdraw {entry}: write DIMENSION@ANNOTATOR, such as overall@ann.")
+    return dimension, annotator
