@@ -58,8 +58,8 @@ def corrected_level(claims: int) -> float:
     return 1 - FAULT_ERROR / max(claims, 1)
 
 
-def wilson(hits: int, n: int, level: float = PASS_LEVEL) -> tuple[float, float]:
-    """Give Wilson's score interval of a share (Wilson 1927); (0, 1) when n is 0."""
+def wilson(hits: float, n: int, level: float = PASS_LEVEL) -> tuple[float, float]:
+    """Give Wilson's score interval of a share (Wilson 1927); (0, 1) when n is 0. Hits may count in part."""
     if n <= 0:
         return 0.0, 1.0
     z = float(special.ndtri((1 + level) / 2))

@@ -1,0 +1,24 @@
+"""A judge beside the one before it: what changed of it, of the order of the anchors, and of past decisions."""
+
+from judge_audit.change.change import CHECK, OLD_ANCHORS, Change, OnAnchors, compare, compare_judges
+from judge_audit.change.identity import Difference, difference
+from judge_audit.change.replaying import Replay, draw_sample, replay
+from judge_audit.change.sides import ANCHOR, SCORES, AnchorSet, Side
+
+__all__ = [
+    "ANCHOR",
+    "CHECK",
+    "OLD_ANCHORS",
+    "SCORES",
+    "AnchorSet",
+    "Change",
+    "Difference",
+    "OnAnchors",
+    "Replay",
+    "Side",
+    "compare",
+    "compare_judges",
+    "difference",
+    "draw_sample",
+    "replay",
+]
