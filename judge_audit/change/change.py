@@ -96,7 +96,7 @@ class Change:
         """Rows of `rank_changes`: every pair turned round, on every version."""
         told = {"judge_id": self.new.judge_id, "baseline": self.old.judge_id, "audit_id": self.new.audit_id}
         return [
-            {**row, **told, "anchor_version": version.anchors.version}
+            {**row, **told, "anchors_used": version.anchors.version}
             for version in self.versions
             for part in version.dimensions
             for row in flip_rows(version.anchors, part)
