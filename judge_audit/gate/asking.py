@@ -122,6 +122,18 @@ def candidate_of(lake: Lake, given: str | None) -> Row:
     return max(done, key=lambda row: (row["ended_at"], row["audit_id"]))
 
 
+def held_against(lake: Lake, candidate: Row, use: str, baseline: str) -> str:
+    """Give the audit that a candidate is held against, "" if there is none.
+
+    Raises:
+        UsageError: If the baseline is no audit.
+    """
+    if baseline != APPROVED:
+        return str(candidate_of(lake, baseline)["audit_id"])
+    approval = approved_before(lake, candidate["judge_id"], use)
+    return str(approval["audit_id"]) if approval else ""
+
+
 def ask_gate(
     lake: Lake,
     candidate: Row,
@@ -149,10 +161,7 @@ def ask_gate(
     Raises:
         UsageError: If the baseline is no audit.
     """
-    approval = approved_before(lake, candidate["judge_id"], use)
-    held = approval["audit_id"] if approval else ""
-    if baseline != APPROVED:
-        held = candidate_of(lake, baseline)["audit_id"]
+    held = held_against(lake, candidate, use, baseline)
     question = Question(candidate["audit_id"], held, use, now)
     rows = own.answers(lake, candidate, question, suites, asked_for=baseline != APPROVED)
     with questions(lake, views) as asked:

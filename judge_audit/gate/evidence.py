@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.digests import row_digest, text_digest
@@ -13,12 +14,13 @@ from judge_audit.tables import definition
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
-
     from judge_audit.lake import Lake
 
 RESULTS = ("audits", "curves", "measures", "verdicts", "standings")
 """Tables of an audit's own results, in the order in which they are digested."""
+
+COMPARISONS = ("change", "replay")
+"""Checks that compare an audit with another one; they are written when somebody asks."""
 
 NAMED_UP_TO = 2_000
 """Tables with no more rows than this are digested row by row too, so that a changed row can be named."""
@@ -54,8 +56,12 @@ def digested(name: str, table: pa.Table) -> Digested:
 
 
 def results_of(lake: Lake, audit_id: str) -> dict[str, pa.Table]:
-    """Read an audit's own results."""
-    return {name: lake.read(name, audit_id=audit_id) for name in RESULTS}
+    """Read an audit's own results, without what it was compared with later."""
+    found = {name: lake.read(name, audit_id=audit_id) for name in RESULTS}
+    for name in ("measures", "verdicts"):
+        later = pc.is_in(found[name]["check"], value_set=pa.array(COMPARISONS))
+        found[name] = found[name].filter(pc.invert(later))
+    return found
 
 
 def audit_digest(lake: Lake, audit_id: str) -> str:

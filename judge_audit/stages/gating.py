@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import UsageError
 from judge_audit.gate.approvals import SCREENING, Approver, approve, last_use
-from judge_audit.gate.asking import APPROVED, Answer, ask_gate, candidate_of
+from judge_audit.gate.asking import APPROVED, Answer, ask_gate, candidate_of, held_against
+from judge_audit.gate.comparing import compare_with
 from judge_audit.gate.telling import CODES, document_of, lines_of
+from judge_audit.lake.questions import questions
 from judge_audit.parts import find_suites, find_uses, find_views
 from judge_audit.tables import from_rows
 
@@ -77,15 +79,25 @@ def asked(
     project: str = "",
     now: datetime | None = None,
 ) -> Answer:
-    """Ask the release gate and write nothing."""
+    """Compare the candidate with the judges before it, and ask the release gate; its rows are not written."""
     row = candidate_of(lake, candidate)
     meant = use or last_use(lake, row["judge_id"])
     known = [*sorted(find_uses(project)), SCREENING]
     if meant not in known:
         raise UsageError(f"--for {meant}: there is no such use; the uses are {', '.join(known)}.")
+    lead = held_against(lake, row, meant, baseline)
+    others = [candidate_of(lake, name) for name in (lead, before(lake, row["audit_id"])) if name]
+    compare_with(lake, row, others)
     suites = {name: part.thing for name, part in find_suites(project).items()}
     views = {name: part.thing for name, part in find_views(project).items()}
     return ask_gate(lake, row, meant, suites, now=now or datetime.now(UTC), baseline=baseline, views=views)
+
+
+def before(lake: Lake, audit_id: str) -> str:
+    """Give the audit of the same judge's name before an audit, "" if there is none."""
+    with questions(lake) as asked_:
+        found = asked_.ask("SELECT before FROM nights WHERE audit_id = $audit", {"audit": audit_id})
+    return (found["before"].to_pylist() or [""])[0] or ""
 
 
 def approve_candidate(

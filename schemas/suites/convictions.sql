@@ -11,7 +11,7 @@ told AS (
         verdicts.verdict = 'fail' AND NOT verdicts.provisional AS convicted
     FROM verdicts
     JOIN sides USING (audit_id)
-    WHERE verdicts.subject = sides.judge_id
+    WHERE verdicts.subject = sides.judge_id AND verdicts."check" NOT IN ('change', 'replay')
 ),
 known AS (
     SELECT DISTINCT "check", measure, axis, dimension, finding FROM told WHERE audit_id = $baseline AND convicted
@@ -54,4 +54,5 @@ FROM verdicts
 JOIN audits USING (audit_id)
 WHERE audits.status = 'complete'
     AND verdicts.audit_id IN ($candidate, $baseline)
-    AND verdicts.subject = audits.judge_id;
+    AND verdicts.subject = audits.judge_id
+    AND verdicts."check" NOT IN ('change', 'replay');

@@ -9,6 +9,7 @@ SELECT
 FROM verdicts
 JOIN audits USING (audit_id)
 WHERE verdicts.audit_id = $candidate AND audits.status = 'complete' AND verdicts.subject = audits.judge_id
+    AND verdicts."check" NOT IN ('change', 'replay')
 GROUP BY ALL;
 -- keys: three questions on every ladder that was climbed, and whatever else was asked.
 SELECT DISTINCT "check", probes.axis
@@ -20,4 +21,5 @@ UNION
 SELECT verdicts."check", verdicts.axis
 FROM verdicts
 JOIN audits USING (audit_id)
-WHERE verdicts.audit_id = $candidate AND verdicts.subject = audits.judge_id;
+WHERE verdicts.audit_id = $candidate AND verdicts.subject = audits.judge_id
+    AND verdicts."check" NOT IN ('change', 'replay');

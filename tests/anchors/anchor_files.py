@@ -23,7 +23,9 @@ def picture(path, seed, side=32):
 
 
 def labels(value, *people, dimension="overall"):
-    return tuple(Label(dimension, name, float(value), "ordinal", 1.0, 5.0) for name in people or ("ann", "bob"))
+    return tuple(
+        Label(dimension, name, float(value), "ordinal", 1.0, 5.0) for name in people or ("ann", "bob")
+    )
 
 
 def drafts(folder, count, *, start=0, source="x"):

@@ -140,7 +140,8 @@ def test_two_changes_at_once_lose_none(folder, tmp_path):
     small_set(folder, 1)
     context = multiprocessing.get_context("spawn")
     running = [
-        context.Process(target=_add_one, args=(str(folder), str(tmp_path / f"d{n}"), n)) for n in range(100, 106)
+        context.Process(target=_add_one, args=(str(folder), str(tmp_path / f"d{n}"), n))
+        for n in range(100, 106)
     ]
     for process in running:
         process.start()
