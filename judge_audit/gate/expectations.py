@@ -67,11 +67,19 @@ def evaluate(frame: pa.Table, expectations: Sequence[Expectation]) -> dict[str, 
 def _validate(frame: pa.Table, expectations: Sequence[Expectation]) -> list[dict[str, Any]]:
     """Run the expectations as one suite in a context that leaves nothing behind."""
     import great_expectations as gx  # noqa: PLC0415 - three seconds, paid only where a gate is asked
-    from great_expectations.data_context.types.base import ProgressBarsConfig  # noqa: PLC0415 - the same
+    from great_expectations.data_context.types.base import (  # noqa: PLC0415 - the same
+        DataContextConfig,
+        InMemoryStoreBackendDefaults,
+        ProgressBarsConfig,
+    )
 
     logging.getLogger("great_expectations").setLevel(logging.ERROR)
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = ProgressBarsConfig(globally=False)
+    settings = DataContextConfig(
+        store_backend_defaults=InMemoryStoreBackendDefaults(init_temp_docs_sites=False),
+        progress_bars=ProgressBarsConfig(globally=False),
+        analytics_enabled=False,
+    )
+    context = gx.get_context(project_config=settings, mode="ephemeral")
     source = context.data_sources.add_pandas("gate")
     batch = source.add_dataframe_asset("frame").add_batch_definition_whole_dataframe("whole")
     suite = gx.ExpectationSuite(

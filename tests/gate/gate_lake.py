@@ -37,8 +37,8 @@ def add_plan(lake, plan, **parts):
     return [probe["probe_id"] for probe in probes]
 
 
-def add_judge(lake, judge, name="taste", *, is_control=False):
-    lake.commit({"judges": from_rows("judges", [{"judge_id": judge, "kind": "k", "card": "{}"}])})
+def add_judge(lake, judge, name="taste", *, is_control=False, card="{}"):
+    lake.commit({"judges": from_rows("judges", [{"judge_id": judge, "kind": "k", "card": card}])})
     label = {"judge_id": judge, "name": name, "version": judge, "is_control": is_control}
     lake.commit({"judge_labels": from_rows("judge_labels", [label])})
 
@@ -137,10 +137,14 @@ def add_audit(
     standings=None,
     drift=None,
     status="complete",
+    anchors=None,
     **parts,
 ):
-    """Write a whole audit; whatever is not given is as it should be."""
-    row = {"audit_id": audit, "judge_id": judge, "plan_id": plan, "started_at": night(at), "seed": 1}
+    """Write a whole audit; whatever is not given is as it should be. `anchors` is a version of the set."""
+    used = (
+        {"anchor_set": "set", "anchor_version": anchors, "anchor_head": f"head{anchors}"} if anchors else {}
+    )
+    row = {**used, "audit_id": audit, "judge_id": judge, "plan_id": plan, "started_at": night(at), "seed": 1}
     lake.commit({"audits": from_rows("audits", [{**row, "status": "started", "configuration": "{}"}])})
     results = {
         "curves": [],
@@ -157,6 +161,34 @@ def add_audit(
             "configuration": "{}",
         }
         lake.commit({"audits": from_rows("audits", [done])})
+
+
+def add_anchors(lake, plan, *, version=1, names=range(30)):
+    """Anchors of a set, good ones last, shown twice in a plan; people's labels are their numbers."""
+    own, said, items, probes = [], [], [], []
+    for n in names:
+        key = {"set_id": "set", "anchor_version": version, "anchor_id": f"a{n:02}"}
+        item = f"anchor:a{n:02}"
+        tier = ("bad", "middling", "good")[n * 3 // 30]
+        own.append({**key, "anchor_head": f"head{version}", "item_id": item, "tier": tier, "cluster": item})
+        said.append({**key, "dimension": "overall", "annotator_id": "p", "value": float(n)})
+        items.append({"plan_id": plan, "item_id": item, "source": "anchors", "cluster": item, "prompt": "x"})
+        place = {"plan_id": plan, "probe_id": item, "item_id": item, "axis": "anchor", "rung": 0}
+        probes += [{**place, "repeat": repeat} for repeat in (0, 1)]
+    lake.commit({"anchors": from_rows("anchors", own), "anchor_labels": from_rows("anchor_labels", said)})
+    lake.commit({"items": from_rows("items", items), "probes": from_rows("probes", probes)})
+
+
+def answer_anchors(lake, judge, values):
+    """Scores of anchors by number, the same both times."""
+    keys = [{"judge_id": judge, "probe_id": f"anchor:a{n:02}", "repeat": r} for n in values for r in (0, 1)]
+    calls = [{**key, "state": "ok", "pixel_digest": "p"} for key in keys]
+    twice = [value for value in values.values() for _ in (0, 1)]
+    scores = [
+        {**key, "dimension": "overall", "value": value, "state": "ok"}
+        for key, value in zip(keys, twice, strict=True)
+    ]
+    lake.commit({"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)})
 
 
 def whole_lake(folder):
