@@ -44,6 +44,7 @@ def build() -> Callable[[list[str]], int]:
     app.command("plan")(plans.plan)
     app.command("gate")(gates.gate)
     app.command("approve")(gates.approve)
+    app.command("verify")(gates.verify)
     app.command("import")(imports.take)
     app.add_typer(anchors.commands(), name="anchors")
     app.add_typer(judges.commands(), name="judges")

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 RESULTS = ("audits", "curves", "measures", "verdicts", "standings")
 """Tables of an audit's own results, in the order in which they are digested."""
 
+PLAN = ("items", "probes", "zones")
+EVIDENCE = (*PLAN, "judges", "calls", "scores")
+"""Tables of what an audit's figures were made of."""
+
 COMPARISONS = ("change", "replay")
 """Checks that compare an audit with another one; they are written when somebody asks."""
 
@@ -55,33 +59,32 @@ def digested(name: str, table: pa.Table) -> Digested:
     return Digested(table.num_rows, row_digest(table), each)
 
 
-def results_of(lake: Lake, audit_id: str) -> dict[str, pa.Table]:
-    """Read an audit's own results, without what it was compared with later."""
-    found = {name: lake.read(name, audit_id=audit_id) for name in RESULTS}
-    for name in ("measures", "verdicts"):
-        later = pc.is_in(found[name]["check"], value_set=pa.array(COMPARISONS))
-        found[name] = found[name].filter(pc.invert(later))
-    return found
+def result_of(lake: Lake, name: str, audit_id: str) -> pa.Table:
+    """Read one table of an audit's own results, without what it was compared with later."""
+    found = lake.read(name, audit_id=audit_id)
+    if "check" not in found.column_names:
+        return found
+    return found.filter(pc.invert(pc.is_in(found["check"], value_set=pa.array(COMPARISONS))))
 
 
 def audit_digest(lake: Lake, audit_id: str) -> str:
     """Digest an audit's own results: what an approval or a sign-off is given for."""
-    parts = [text for name, table in results_of(lake, audit_id).items() for text in (name, row_digest(table))]
+    parts = [text for name in RESULTS for text in (name, row_digest(result_of(lake, name, audit_id)))]
     return text_digest("audit", *parts)
 
 
-def evidence_of(lake: Lake, audit: Mapping[str, Any]) -> dict[str, pa.Table]:
-    """Read everything an audit's figures were made of: its plan and the judge's answers to it.
+def evidence_of(lake: Lake, name: str, audit: Mapping[str, Any]) -> pa.Table:
+    """Read one table of what an audit's figures were made of: its plan, the judge, its answers to the plan.
 
     Args:
         lake: The lake.
+        name: One of `EVIDENCE`.
         audit: A row of `audits`.
     """
-    plan_id, judge_id = audit["plan_id"], audit["judge_id"]
-    plan = {name: lake.read(name, plan_id=plan_id) for name in ("items", "probes", "zones")}
-    asked = pc.unique(plan["probes"]["probe_id"])
-    answers = {}
-    for name in ("calls", "scores"):
-        held = lake.read(name, judge_id=judge_id)
-        answers[name] = held.filter(pc.is_in(held["probe_id"], value_set=asked))
-    return {**plan, **answers, "judges": lake.read("judges", judge_id=judge_id)}
+    if name in PLAN:
+        return lake.read(name, plan_id=audit["plan_id"])
+    held = lake.read(name, judge_id=audit["judge_id"])
+    if name == "judges":
+        return held
+    asked = lake.read("probes", plan_id=audit["plan_id"])["probe_id"]
+    return held.filter(pc.is_in(held["probe_id"], value_set=pc.unique(asked)))

@@ -17,7 +17,7 @@ CODES = {OPEN: EXIT_GOOD, SHUT: EXIT_JUDGE_FAILED, CANNOT: EXIT_USAGE}
 """The exit code of each state."""
 
 MARKS = {OPEN: "✓", SHUT: "✕", CANNOT: "?"}
-WIDEST = 400
+WIDEST = 600
 """Characters of what was seen that a terminal is shown; the table and the JSON hold all of it."""
 
 

@@ -7,16 +7,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
+from judge_audit.errors import AuditError, UsageError
 from judge_audit.gate.approvals import SCREENING, Approver, approve, last_use
 from judge_audit.gate.asking import APPROVED, Answer, ask_gate, candidate_of, held_against
+from judge_audit.gate.certificate import digest_of, items_of, make_certificate
 from judge_audit.gate.comparing import compare_with
 from judge_audit.gate.telling import CODES, document_of, lines_of
+from judge_audit.gate.verifying import picture_digest
+from judge_audit.images import load_image
 from judge_audit.lake.questions import questions
 from judge_audit.parts import find_suites, find_uses, find_views
+from judge_audit.report.certificate import write_certificate
+from judge_audit.report.pictures import data_uri
 from judge_audit.tables import from_rows
 
+SIDE = 240
+"""Longest side of a picture in a certificate, in pixels."""
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]
@@ -91,6 +101,39 @@ def asked(
     suites = {name: part.thing for name, part in find_suites(project).items()}
     views = {name: part.thing for name, part in find_views(project).items()}
     return ask_gate(lake, row, meant, suites, now=now or datetime.now(UTC), baseline=baseline, views=views)
+
+
+def certify(lake: Lake, gated: Gated, folder: Path, *, project: str = "") -> Path:
+    """Write the certificate of an asked gate: certificate.html and certificate.json, each whole or not at all.
+
+    Returns:
+        Path of the page.
+    """
+    uses = [part.thing for part in find_uses(project).values()]
+    document = make_certificate(lake, gated.answer, gated.judge, uses)
+    pictures = _pictures(lake, document)
+    document["digest"] = digest_of(document)
+    return write_certificate(document, pictures, folder)
+
+
+def _pictures(lake: Lake, document: Row) -> dict[str, str]:
+    """Load the pictures of turned pairs and name them in the content; one that changed or is lost is left out."""
+    items = items_of(lake, document)
+    held: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for item_id, row in items.items():
+        try:
+            image = load_image(row["uri"])
+        except (AuditError, OSError):
+            continue
+        if image.pixel_digest == row["pixel_digest"]:
+            uri = data_uri(image.pixels, min(1.0, SIDE / max(image.pixels.shape[:2])))
+            names[item_id] = picture_digest(uri)
+            held[names[item_id]] = uri
+    for flip in (document["changed"] or {}).get("flips", []):
+        for side in ("first", "second"):
+            flip[f"picture_{side}"] = names.get(flip[f"anchor_{side}"])
+    return held
 
 
 def before(lake: Lake, audit_id: str) -> str:

@@ -79,9 +79,10 @@ SELECT
     nullif(worst.answer, 'unknown') AS answer,
     CASE WHEN worst.kind <> '*' AND current.answer <> worst.answer THEN 'no' ELSE 'yes' END AS agrees,
     'Against ' || worst.against || CASE worst.kind WHEN '*' THEN '' ELSE ' (' || worst.kind || ')' END || ': '
-        || worst.answer || '. ' || coalesce(worst.reason, '')
+        || worst.answer || '.'
         || coalesce(' Turned round: ' || array_to_string(flips.pairs[:5], '; ')
-            || CASE WHEN flips.n > 5 THEN '; and ' || (flips.n - 5) || ' more' ELSE '' END || '.', '') AS told
+            || CASE WHEN flips.n > 5 THEN '; and ' || (flips.n - 5) || ' more' ELSE '' END || '.', '')
+        || coalesce(' ' || replace(worst.reason, 'anchor:', ''), '') AS told
 FROM worst
 LEFT JOIN worst AS current ON current.against = worst.against AND current.kind = '*'
 LEFT JOIN flips ON flips.against = worst.against
