@@ -107,7 +107,7 @@ def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]
         "position_reasons": position["reasons"] if position else [],
         "standings": [
             {name: row[name] for name in ("use", "standing", "reasons", "missing")}
-            for row in standings
+            for row in sorted(standings, key=_by_step)
             if row["use"] != POSITION_ROW
         ],
         "changed": _changed(lake, answer, approval),
@@ -122,6 +122,14 @@ def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]
         "rows": {name: _told(name, read()) for name, read in rows_of(lake, rests).items()},
     }
     return {**content, "digest": digest_of(content)}
+
+
+USES = ("filtering", "ranking", "reward", "acceptance")
+"""The four uses in the order of their steps."""
+
+
+def _by_step(row: Row) -> tuple[int, str]:
+    return (USES.index(row["use"]) if row["use"] in USES else len(USES), row["use"])
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
@@ -178,10 +186,22 @@ def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
     flips = sorted(lake.read("rank_changes", **key).to_pylist(), key=_worst_first)
     told["flips"] = [
         {name: value for name, value in row.items() if name not in {"judge_id", "baseline", "audit_id"}}
-        for row in flips[:SHOWN_FLIPS]
+        for row in _varied(flips)
     ]
-    told["more_flips"] = max(0, len(flips) - SHOWN_FLIPS)
+    told["more_flips"] = len(flips) - len(told["flips"])
     return told
+
+
+def _varied(flips: Sequence[Row]) -> list[Row]:
+    """Choose the gravest pairs, at first without showing any anchor twice."""
+    chosen: list[Row] = []
+    for again in (False, True):
+        for row in flips:
+            shown = {held[name] for held in chosen for name in ("anchor_first", "anchor_second")}
+            fresh = not {row["anchor_first"], row["anchor_second"]} & shown
+            if len(chosen) < SHOWN_FLIPS and row not in chosen and (fresh or again):
+                chosen.append(row)
+    return sorted(chosen, key=_worst_first)
 
 
 def _worst_first(row: Row) -> tuple[Any, ...]:

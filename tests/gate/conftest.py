@@ -21,12 +21,19 @@ def lake(lake_once, tmp_path):
     return Lake.open(shutil.copytree(lake_once.url, tmp_path / "lake"))
 
 
-@pytest.fixture
-def approved(lake):
-    """The same with the audit approved for filtering."""
+@pytest.fixture(scope="session")
+def approved_once(lake_once, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("approved") / "lake"
+    lake = Lake.open(shutil.copytree(lake_once.url, folder))
     approver = Approver("Ada", "ada", "first of its kind", first=True)
     approve_candidate(lake, candidate="first", use="filtering", approver=approver, now=night(1))
     return lake
+
+
+@pytest.fixture
+def approved(approved_once, tmp_path):
+    """The same with the audit approved for filtering."""
+    return Lake.open(shutil.copytree(approved_once.url, tmp_path / "approved"))
 
 
 @pytest.fixture
