@@ -42,6 +42,7 @@ def build() -> Callable[[list[str]], int]:
     app.command("demo")(audits.demo)
     app.command("run")(audits.run)
     app.command("plan")(plans.plan)
+    app.command("release")(audits.release)
     app.command("gate")(gates.gate)
     app.command("approve")(gates.approve)
     app.command("verify")(gates.verify)

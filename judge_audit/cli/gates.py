@@ -34,18 +34,16 @@ def gate(
 ) -> None:
     """Ask whether a judge may be released. Exit codes: 0 open, 1 shut, 2 cannot be asked."""
     from judge_audit.cli.lakes import opened
-    from judge_audit.messages import say
     from judge_audit.stages.gating import certify
     from judge_audit.stages.gating import gate as ask
 
     held = opened(lake)
     told = ask(held, candidate=candidate, baseline=baseline, use=use, project=project_here())
-    page = certify(held, told, Path(report or folder_of(lake)), project=project_here())
+    told = certify(held, told, Path(report or folder_of(lake)), project=project_here())
     if as_json:
-        document = {**told.document, "certificate": str(page)}
-        typer.echo(json.dumps(document, ensure_ascii=False, indent=2, default=str))
+        typer.echo(json.dumps(told.document, ensure_ascii=False, indent=2, default=str))
     else:
-        for line in (*told.lines, say("gate.lines.certificate", path=page)):
+        for line in told.lines:
             typer.echo(line)
     raise typer.Exit(told.code)
 

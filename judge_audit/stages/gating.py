@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import getpass
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import AuditError, UsageError
@@ -16,6 +17,7 @@ from judge_audit.gate.telling import CODES, document_of, lines_of
 from judge_audit.gate.verifying import picture_digest
 from judge_audit.images import load_image
 from judge_audit.lake.questions import questions
+from judge_audit.messages import say
 from judge_audit.parts import find_suites, find_uses, find_views
 from judge_audit.report.certificate import write_certificate
 from judge_audit.report.pictures import data_uri
@@ -25,9 +27,9 @@ SIDE = 240
 """Longest side of a picture in a certificate, in pixels."""
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from judge_audit.lake import Lake
+    from judge_audit.session import Session
+    from judge_audit.stages.planning import Prepared
 
     Row = dict[str, Any]
 
@@ -42,6 +44,7 @@ class Gated:
         code: The exit code.
         lines: What to print.
         document: The same for programs.
+        certificate: Path of the certificate, "" before it is written.
     """
 
     answer: Answer
@@ -49,6 +52,7 @@ class Gated:
     code: int
     lines: list[str]
     document: Row
+    certificate: str = ""
 
 
 def gate(
@@ -103,17 +107,36 @@ def asked(
     return ask_gate(lake, row, meant, suites, now=now or datetime.now(UTC), baseline=baseline, views=views)
 
 
-def certify(lake: Lake, gated: Gated, folder: Path, *, project: str = "") -> Path:
+def gate_audit(
+    current: Session, prepared: Prepared, *, use: str | None = None, baseline: str = APPROVED
+) -> Gated:
+    """Ask the release gate about an audit just made, and write its certificate beside the report."""
+    configuration = current.configuration
+    gated = gate(
+        current.lake, candidate=prepared.audit_id, baseline=baseline, use=use, project=configuration.project
+    )
+    return certify(
+        current.lake, gated, Path(configuration.report or "judge-audit-report"), project=configuration.project
+    )
+
+
+def certify(lake: Lake, gated: Gated, folder: Path, *, project: str = "") -> Gated:
     """Write the certificate of an asked gate: certificate.html and certificate.json, each whole or not at all.
 
     Returns:
-        Path of the page.
+        The same with the path of the page.
     """
     uses = [part.thing for part in find_uses(project).values()]
     document = make_certificate(lake, gated.answer, gated.judge, uses)
     pictures = _pictures(lake, document)
     document["digest"] = digest_of(document)
-    return write_certificate(document, pictures, folder)
+    page = str(write_certificate(document, pictures, folder))
+    return replace(
+        gated,
+        certificate=page,
+        lines=[*gated.lines, say("gate.lines.certificate", path=page)],
+        document={**gated.document, "certificate": page},
+    )
 
 
 def _pictures(lake: Lake, document: Row) -> dict[str, str]:

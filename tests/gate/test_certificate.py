@@ -91,7 +91,7 @@ def test_missing_pieces_come_with_their_commands(lake, ask, tmp_path):
         at=2,
         standings=[{**row, "missing": missing} if row["use"] == "ranking" else row for row in rows],
     )
-    page = certify(lake, ask(lake, use="ranking"), tmp_path / "report")
+    page = Path(certify(lake, ask(lake, use="ranking"), tmp_path / "report").certificate)
     commands = {row["command"] for row in content(page)["commands"]}
     assert "judge-audit import choices FILE" in commands
 
@@ -185,7 +185,7 @@ def test_hostile_names_are_escaped_and_end_no_script(lake, ask, tmp_path):
     hostile = "</script><script>alert(1)</script>"
     rows = standing_rows("second", "j1")
     add_audit(lake, "second", at=2, standings=[{**row, "reasons": [hostile]} for row in rows])
-    page = certify(lake, ask(lake, use="filtering"), tmp_path / "report")
+    page = Path(certify(lake, ask(lake, use="filtering"), tmp_path / "report").certificate)
     text = page.read_text(encoding="utf-8")
     assert "<script>alert" not in text
     assert text.count("</script>") == 1
