@@ -190,13 +190,14 @@ def ask_gate(
 def _ask(asked: Questions, suite: Suite, question: Question) -> list[Row]:
     """Ask one suite."""
     if suite.baseline and not question.baseline:
-        return _all(suite, say("gate.guard.no_baseline"), question)
+        return _all(suite, "no_baseline", say("gate.guard.no_baseline"), question)
     try:
         frame, keys = (asked.ask(text, question.parameters()) for text in (suite.frame, suite.keys))
     except UsageError as error:
-        return _all(suite, say("gate.guard.broken", error=" ".join(str(error).split())), question)
+        said = say("gate.guard.broken", error=" ".join(str(error).split()))
+        return _all(suite, "broken", said, question)
     if trouble := guard_suite(suite, frame, keys):
-        return _all(suite, trouble, question)
+        return _all(suite, "absent", trouble, question)
     return [_row(suite, question, entry, *told) for entry, *told in _answered(suite, frame, keys)]
 
 
@@ -230,13 +231,16 @@ def _seen(suite: Suite, result: Result, frame: pa.Table) -> str:
     return str(result.observed)
 
 
-def _all(suite: Suite, reason: str, question: Question) -> list[Row]:
-    """Say of every expectation of a suite that it cannot be asked."""
-    return [_row(suite, question, entry, CANNOT, reason, reason) for entry in suite.expectations]
+def _all(suite: Suite, why: str, reason: str, question: Question) -> list[Row]:
+    """Say of every expectation of a suite that it cannot be asked, and what to do about that."""
+    rows = [_row(suite, question, entry, CANNOT, reason, reason) for entry in suite.expectations]
+    return [{**row, "remedy": say(f"gate.guard.remedy.{why}", suite=suite.name)} for row in rows]
 
 
 def _row(suite: Suite, question: Question, entry: Expectation, state: str, reason: str, observed: str) -> Row:
-    severity = entry.severity
+    severity, remedy = entry.severity, "" if state == OPEN else entry.remedy
+    if state == CANNOT:
+        remedy = say("gate.guard.remedy.absent", suite=suite.name)
     if state == CANNOT and not suite.is_needed(question.use):
         severity = WARNING
     return {
@@ -248,5 +252,5 @@ def _row(suite: Suite, question: Question, entry: Expectation, state: str, reaso
         "expected": entry.told,
         "state": state,
         "reason": reason,
-        "remedy": "" if state == OPEN else entry.remedy,
+        "remedy": remedy,
     }

@@ -37,15 +37,28 @@ def lines_of(answer: Answer, judge: str) -> list[str]:
             baseline=question.baseline or say("gate.lines.nothing"),
         ),
     ]
-    for row in _gathered(answer.blocking):
+    blocking, warnings = (_gathered(_telling(answer, rows)) for rows in (answer.blocking, answer.warnings))
+    for row in blocking:
         lines += _told(row)
-    if answer.warnings:
+    if warnings:
         lines.append(say("gate.lines.warnings"))
-        for row in _gathered(answer.warnings):
-            lines += _told(row)
+    for row in warnings:
+        lines += _told(row)
     if answer.state == OPEN and question.candidate != question.baseline:
         lines.append(say("gate.lines.approve", candidate=question.candidate, use=question.use))
-    return lines
+    return [plain(line) for line in lines]
+
+
+def plain(line: str) -> str:
+    """Leave out of a line what a terminal would obey: names come from files of strangers."""
+    return "".join(sign if sign.isprintable() else "?" for sign in line)
+
+
+def _telling(answer: Answer, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Leave out what only repeats that nothing is approved."""
+    if answer.question.baseline:
+        return list(rows)
+    return [row for row in rows if row["suite"] not in answer.comparing]
 
 
 def _gathered(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -96,6 +109,10 @@ def document_of(answer: Answer, judge: str) -> dict[str, Any]:
         "use": question.use,
         "asked_at": question.now.isoformat(),
         "expectations": [
-            {name: value for name, value in row.items() if name not in left_out} for row in answer.rows
+            {
+                **{name: value for name, value in row.items() if name not in left_out},
+                "compares": row["suite"] in answer.comparing,
+            }
+            for row in answer.rows
         ],
     }

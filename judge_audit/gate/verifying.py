@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import jinja2
+
 from judge_audit import __version__
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.gate.certificate import FORMAT, Rests, digest_of, rows_of
 from judge_audit.gate.evidence import digested
 from judge_audit.gate.frames import listed
@@ -127,7 +129,10 @@ def verify(lake: Lake, path: Path, now: datetime) -> Verified:
 def _says_the_same(document: Mapping[str, Any], page: str) -> bool:
     """Write the page again from its content and its own pictures, and compare."""
     pictures = {picture_digest(uri): uri for uri in PICTURE.findall(page)}
-    return render(document, pictures) == page
+    try:
+        return render(document, pictures) == page
+    except (AuditError, jinja2.TemplateError, LookupError, TypeError, ValueError, AttributeError):
+        return False  # content that no page can be made of was not written by us
 
 
 def _rows(

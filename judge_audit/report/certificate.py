@@ -31,19 +31,17 @@ def render(document: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
     """
     # What stands in a script is no text to a browser: no tag may end it.
     embedded = json.dumps(document, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
-    critical = [row for row in document["gate"]["expectations"] if row["severity"] == "critical"]
+    gate = document["gate"]
+    told = [row for row in gate["expectations"] if gate["baseline"] or not row["compares"]]
+    critical = [row for row in told if row["severity"] == "critical"]
     return (
         _environment()
         .get_template("certificate.html")
         .render(
             doc=document,
-            gate=document["gate"],
+            gate=gate,
             blocking=[row for row in critical if row["state"] != "open"],
-            warnings=[
-                row
-                for row in document["gate"]["expectations"]
-                if row["severity"] != "critical" and row["state"] != "open"
-            ],
+            warnings=[row for row in told if row["severity"] != "critical" and row["state"] != "open"],
             pictures=pictures,
             embedded=embedded,
         )
