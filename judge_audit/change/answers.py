@@ -26,12 +26,10 @@ def is_real(figure: Resampled, claims: int) -> bool:
 
 
 def _word(figure: Resampled, margin: float, claims: int) -> Verdict:
-    """Pass wholly below the margin at 90 %; fail wholly above it at the corrected level."""
+    """Pass if the loss is shown to be small (wholly below the margin at 90 %); fail if it is real and is not."""
     if figure.interval(PASS_LEVEL)[1] < margin:
         return Verdict.PASS
-    if figure.interval(corrected_level(claims))[0] > margin:
-        return Verdict.FAIL
-    return Verdict.INCONCLUSIVE
+    return Verdict.FAIL if is_real(figure, claims) else Verdict.INCONCLUSIVE
 
 
 def verdicts_of(both: Both, anchors: AnchorSet, part: OnDimension) -> list[dict[str, Any]]:
@@ -80,7 +78,7 @@ def _judged(both: Both, anchors: AnchorSet, part: OnDimension, measure: str) -> 
             verdict = Verdict.INCONCLUSIVE
             notes.append(say("change.refusals"))
     real = is_real(figure, both.claims)
-    finding = FINDINGS[measure] if real and verdict != Verdict.PASS else ""
+    finding = FINDINGS[measure] if verdict == Verdict.FAIL else ""
     needed = None
     if verdict == Verdict.INCONCLUSIVE and figure.usable:
         needed = items_needed(figure.as_estimate(), margin, both.claims, high=margin)
@@ -112,9 +110,7 @@ def _sentence(both: Both, part: OnDimension, measure: str, verdict: Verdict, *, 
     if not figure.usable:
         constant = "constant" if figures["tau"].value != figures["tau"].value else "few_clusters"
         return say(f"change.{constant}", dimension=part.dimension, n=figure.n_clusters)
-    word = verdict.value
-    if real and verdict != Verdict.FAIL:
-        word = "real_small" if verdict == Verdict.PASS else "real_open"
+    word = "real_small" if real and verdict == Verdict.PASS else verdict.value
     low, high = figure.interval(corrected_level(both.claims) if real else PASS_LEVEL)
     if measure == DROP:
         values = {

@@ -171,7 +171,8 @@ def _by_source(
 
 def _choices(anchors: AnchorSet, names: list[str], values: dict[str, Floats]) -> Choices | None:
     """Hold first choices against one another in the prompts that have two anchors or more."""
-    prompts = np.array(anchors.column(names, "prompt_id"), str)
+    known = zip(anchors.column(names, "prompt_id"), anchors.column(names, "prompt"), strict=True)
+    prompts = np.array([prompt_id or prompt for prompt_id, prompt in known], str)
     groups = {name: np.flatnonzero(prompts == name) for name in sorted(set(prompts.tolist()) - {""})}
     groups = {name: rows for name, rows in groups.items() if len(rows) > 1}
     if not groups:

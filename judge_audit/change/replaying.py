@@ -11,6 +11,7 @@ import numpy as np
 
 from judge_audit.digests import text_digest
 from judge_audit.errors import UsageError
+from judge_audit.limits import read_limits
 from judge_audit.measures.replay import (
     Decided,
     changed_rate,
@@ -88,17 +89,18 @@ class Replay:
         return {"measures": from_rows("measures", self.measures)}
 
 
-def draw_sample(decisions: Sequence[Row], most: int, seed: int) -> dict[str, float]:
+def draw_sample(decisions: Sequence[Row], seed: int, most: int | None = None) -> dict[str, float]:
     """Draw the decisions worth scoring anew: at most so many of each source and outcome.
 
     Args:
         decisions: Rows of `decisions`.
-        most: Most of a stratum (limit `change.replay_sample`).
         seed: Seed.
+        most: Most of a stratum; the limit `change.replay_sample` if not given.
 
     Returns:
         The drawn decisions by id, each with the probability with which it was drawn.
     """
+    most = int(read_limits()["change.replay_sample"]) if most is None else most
     strata: dict[tuple[str, str], list[str]] = {}
     for row in decisions:
         strata.setdefault((row["source"] or "", row["decision"]), []).append(row["decision_id"])

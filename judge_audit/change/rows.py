@@ -33,6 +33,9 @@ MEASURES = {
     "top_churn": "top_churn",
     "retest_churn": "retest_churn",
 }
+SHARES = {"flips_against_people", "flips_with_people", "top_churn", "retest_churn"}
+"""Measures between 0 and 1."""
+
 OF_ONE = {"retest_old": "old judge", "retest_new": "new judge"}
 """Kinds of retest_tau that are one judge's own."""
 
@@ -42,7 +45,7 @@ def flip_rows(anchors: AnchorSet, part: OnDimension) -> Iterator[dict[str, Any]]
     if part.whole is None:
         return
     turned, names = part.whole.turned, part.anchors
-    held = {name: [text or None for text in anchors.column(names, name)] for name in ("tier", "kind")}
+    known_of = {name: [text or None for text in anchors.column(names, name)] for name in ("tier", "kind")}
     across = anchors.across_tiers(names)
     ranks = {"old": part.whole.ranks_old.tolist(), "new": part.whole.ranks_new.tolist()}
     pairs = zip(turned.above.tolist(), turned.below.tolist(), turned.people.tolist(), strict=True)
@@ -53,10 +56,10 @@ def flip_rows(anchors: AnchorSet, part: OnDimension) -> Iterator[dict[str, Any]]
             "dimension": part.dimension,
             "anchor_first": names[first],
             "anchor_second": names[second],
-            "tier_first": held["tier"][first],
-            "tier_second": held["tier"][second],
-            "kind_first": held["kind"][first],
-            "kind_second": held["kind"][second],
+            "tier_first": known_of["tier"][first],
+            "tier_second": known_of["tier"][second],
+            "kind_first": known_of["kind"][first],
+            "kind_second": known_of["kind"][second],
             **{f"{side}_rank_first": ranks[side][first] for side in ranks},
             **{f"{side}_rank_second": ranks[side][second] for side in ranks},
             "people_order": order,
@@ -100,7 +103,17 @@ def _of_whole(whole: Compared) -> Iterator[dict[str, Any]]:
 
 
 def _figure(measure: str, figure: Resampled) -> dict[str, Any]:
-    return {"measure": measure, **figure_columns(figure)}
+    return {"measure": measure, **held(measure, figure)}
+
+
+def held(measure: str, figure: Resampled) -> dict[str, Any]:
+    """Write a figure into result columns; ends of an interval that no share or correlation can have are cut."""
+    columns = figure_columns(figure)
+    low, high = (0.0, 1.0) if measure in SHARES else (-2.0, 2.0) if measure == "tau_drop" else (-1.0, 1.0)
+    for name in ("ci_low", "ci_high"):
+        if columns[name] is not None:
+            columns[name] = min(max(columns[name], low), high)
+    return columns
 
 
 def _counts(anchors: AnchorSet, part: OnDimension, whole: Compared) -> Mapping[str, tuple[float, int]]:

@@ -82,7 +82,7 @@ class AnchorSet:
 
     Attributes:
         version: Its name.
-        anchors: anchor_id, and where known tier, kind, source, cluster, prompt_id.
+        anchors: anchor_id, and where known tier, kind, source, cluster, prompt_id or prompt.
         labels: anchor_id, dimension, value, and where known higher_is_better: one row a label; None if nobody
             has labelled.
     """

@@ -89,7 +89,7 @@ def settled(values: Floats, share: float) -> Signs:
         with np.errstate(invalid="ignore"):
             above += column[:, None] > column[None, :]
     wanted = share * known + 1e-9
-    return (above > wanted).astype(float) - (wanted < above.T).astype(float)
+    return np.asarray((above > wanted).astype(float) - (wanted < above.T).astype(float))
 
 
 def middle_ranks(values: Floats) -> Floats:

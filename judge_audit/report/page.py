@@ -11,6 +11,7 @@ import jinja2
 from judge_audit.messages import knows, say
 from judge_audit.report import (
     anchors,
+    changes,
     charts,
     covariate_charts,
     covariates,
@@ -58,7 +59,7 @@ def write_page(
     styled = len(sources) <= charts.STYLES
     styles = {source: place if styled else 0 for place, source in enumerate(sources)}
     return (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             doc=document,
@@ -160,7 +161,7 @@ def wording(group: str, name: str) -> str:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
     """Set up the template engine: everything is escaped, nothing undefined is let through."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("judge_audit.report"),
@@ -196,6 +197,7 @@ def _environment() -> jinja2.Environment:
         "choice_chart": people_charts.choice_chart,
         "source_histogram": people_charts.source_histogram,
         **{name: getattr(people_words, name) for name in people_words.WRITERS},
+        **changes.WRITERS,
         "positions": [position.value for position in Position],
         "symbols": SYMBOLS,
         "verdicts": [verdict.value for verdict in Verdict],
