@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.digests import text_digest
 from judge_audit.errors import UsageError
-from judge_audit.gate.evidence import audit_digest
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import Position
 
@@ -95,7 +94,7 @@ def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Ro
         "despite": sorted(approver.despite),
         "gate_id": answer.gate_id,
         "anchor_head": answer.anchor_head,
-        "audit_digest": audit_digest(lake, question.candidate),
+        "audit_digest": question.audit_digest,
         "approved_at": now,
     }
     row["approval_id"] = text_digest(

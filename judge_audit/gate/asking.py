@@ -9,6 +9,7 @@ from judge_audit.digests import text_digest
 from judge_audit.errors import UsageError
 from judge_audit.gate import own
 from judge_audit.gate.approvals import approved_before
+from judge_audit.gate.evidence import audit_digest
 from judge_audit.gate.expectations import Result, evaluate
 from judge_audit.gate.frames import guard_expectation, guard_suite, rows_told
 from judge_audit.gate.suites import CRITICAL, RESERVED, WARNING, Expectation
@@ -43,12 +44,14 @@ class Question:
         baseline: The audit it is held against, "" if there is none.
         use: filtering, ranking, reward, acceptance, screening, or a project's own.
         now: The time by which sign-offs have expired or not.
+        audit_digest: Digest of the candidate's rows, which sign-offs are given for.
     """
 
     candidate: str
     baseline: str
     use: str
     now: datetime
+    audit_digest: str
 
     def parameters(self) -> dict[str, Any]:
         """Give what a suite's queries may name."""
@@ -57,6 +60,7 @@ class Question:
             "baseline": self.baseline,
             "use": self.use,
             "now": self.now,
+            "audit_digest": self.audit_digest,
         }
 
 
@@ -162,7 +166,7 @@ def ask_gate(
         UsageError: If the baseline is no audit.
     """
     held = held_against(lake, candidate, use, baseline)
-    question = Question(candidate["audit_id"], held, use, now)
+    question = Question(candidate["audit_id"], held, use, now, audit_digest(lake, candidate["audit_id"]))
     rows = own.answers(lake, candidate, question, suites, asked_for=baseline != APPROVED)
     with questions(lake, views) as asked:
         for suite in suites.values():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +13,12 @@ import pyarrow.compute as pc
 from judge_audit import __version__
 from judge_audit.change import difference
 from judge_audit.digests import canonical_json, text_digest
-from judge_audit.gate.approvals import SCREENING
 from judge_audit.gate.evidence import EVIDENCE, RESULTS, digested, evidence_of, result_of
+from judge_audit.gate.owed import expiry, iso, missing_pieces, signatures
 from judge_audit.gate.telling import document_of
-from judge_audit.gate.words import OPEN
-from judge_audit.limits import read_limits
-from judge_audit.messages import knows, say
+from judge_audit.messages import say
 from judge_audit.standings import POSITION_ROW
-from judge_audit.vocabulary import Position, Standing
+from judge_audit.vocabulary import Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +96,7 @@ def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]
         approval["approval_id"] if approval else "",
         approval["judge_id"] if approval else "",
     )
-    expires = expiry(audit)
+    expires = expiry(lake, audit, question)
     content = {
         "format": FORMAT,
         "gate": document_of(answer, judge),
@@ -111,11 +108,11 @@ def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]
             if row["use"] != POSITION_ROW
         ],
         "changed": _changed(lake, answer, approval),
-        "sign": _sign(lake, answer, approval, expires),
-        "commands": _commands(standings, uses, question.use),
+        "sign": signatures(lake, answer, approval, expires),
+        "commands": missing_pieces(standings, uses, question.use),
         "issued_at": question.now.isoformat(timespec="seconds"),
-        "audited_at": _iso(audit["ended_at"]),
-        "expires_at": _iso(expires),
+        "audited_at": iso(audit["ended_at"]),
+        "expires_at": iso(expires),
         "lake": lake.url,
         "code_version": __version__,
         "rests": {name: getattr(rests, name) for name in Rests.__slots__},
@@ -142,17 +139,6 @@ def _told(name: str, table: pa.Table) -> Row:
     return {"rows": found.rows, "digest": found.digest, "each": dict(found.each)}
 
 
-def expiry(audit: Row) -> datetime | None:
-    """Say when what an audit showed has grown old; None while it runs."""
-    limits = read_limits(json.loads(audit["configuration"] or "{}").get("limits"))
-    ended: datetime | None = audit["ended_at"]
-    return ended + timedelta(days=limits["certificate.days"]) if ended else None
-
-
-def _iso(time: datetime | None) -> str | None:
-    return time.isoformat(timespec="seconds") if time else None
-
-
 def _approval(lake: Lake, answer: Answer) -> Row | None:
     """Find the approval of the audit the candidate was held against."""
     if not answer.question.baseline:
@@ -168,7 +154,7 @@ def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
     told: Row = {
         "since": approval["audit_id"],
         "by": approval["name"],
-        "at": _iso(approval["approved_at"]),
+        "at": iso(approval["approved_at"]),
         "sentences": [say("gate.certificate.same_judge")],
         "flips": [],
         "more_flips": 0,
@@ -209,52 +195,6 @@ def _worst_first(row: Row) -> tuple[Any, ...]:
     moved = row["old_rank_second"] - row["old_rank_first"] + row["new_rank_first"] - row["new_rank_second"]
     against = row["direction"] == "against_people"
     return not against, not row["across_tiers"], -moved, row["anchor_first"], row["anchor_second"]
-
-
-def _sign(lake: Lake, answer: Answer, approval: Row | None, expires: datetime | None) -> list[Row]:
-    """Say who must sign what by when, and who has."""
-    question = answer.question
-    done = lake.read("approvals", audit_id=question.candidate, use=question.use).to_pylist()
-    if done:
-        return [
-            {
-                "who": row["name"],
-                "what": say("gate.certificate.approved", use=question.use, reason=row["reason"]),
-                "by": None,
-                "at": _iso(row["approved_at"]),
-                "command": "",
-            }
-            for row in done
-        ]
-    what = "first" if approval is None else "approve" if answer.state == OPEN else "after"
-    command = say(
-        f"gate.certificate.command_{'first' if approval is None else 'approve'}",
-        candidate=question.candidate,
-        use=question.use,
-    )
-    told = {"who": say("gate.owner.release"), "what": say(f"gate.certificate.sign_{what}", use=question.use)}
-    return [{**told, "by": _iso(expires), "at": None, "command": command}]
-
-
-def _commands(standings: Sequence[Row], uses: Sequence[Use], use: str) -> list[Row]:
-    """List the missing pieces of the use (of all uses, for screening) with the commands that bring them."""
-    held = {row["use"]: row for row in standings}
-    found: dict[str, Row] = {}
-    for entry in uses:
-        row = held.get(entry.name)
-        if row is None or row["standing"] == Standing.ALLOWED or use not in {entry.name, SCREENING}:
-            continue
-        for requirement in entry.requires:
-            lacking = [text for text in row["missing"] if text.startswith(requirement.missing)]
-            key = f"gate.command.{requirement.check}"
-            if lacking:
-                piece = found.setdefault(
-                    lacking[0],
-                    {"missing": lacking[0], "command": say(key) if knows(key) else "", "uses": []},
-                )
-                if entry.name not in piece["uses"]:
-                    piece["uses"].append(entry.name)
-    return list(found.values())
 
 
 def pictured(document: Mapping[str, Any]) -> list[str]:

@@ -14,7 +14,10 @@ from gate_lake import (
 
 from judge_audit.errors import UsageError
 from judge_audit.gate.approvals import Approver
+from judge_audit.gate.evidence import audit_digest
+from judge_audit.gate.suites import builtin_suites
 from judge_audit.stages.gating import approve_candidate
+from judge_audit.tables import from_rows
 
 
 def states(told, *, only=None):
@@ -40,9 +43,7 @@ def test_an_equal_candidate_of_an_approved_judge_finds_the_gate_open(approved, a
     assert told.answer.question.use == "filtering"
     assert (told.answer.state, told.code) == ("open", 0)
     assert set(states(told).values()) == {"open"}
-    assert {suite.partition("/")[0] for suite in states(told)} == {
-        "gate", "completeness", "controls", "convictions", "source_stability", "standings", "verdicts",
-    }  # fmt: skip
+    assert {suite.partition("/")[0] for suite in states(told)} == {"gate", *builtin_suites()}
     held = approved.read("gates", audit_id="second")
     assert held.num_rows == len(told.answer.rows)
     assert set(held["state"].to_pylist()) == {"open"}
@@ -177,8 +178,6 @@ def test_a_baseline_that_was_never_approved_is_compared_with_and_opens_nothing(a
 
 def test_the_approved_audit_must_hold_the_rows_that_were_approved(approved, ask):
     add_audit(approved, "second", at=2)
-    from judge_audit.tables import from_rows
-
     late = [row | {"measure": "top_drift"} for row in drift_rows("first", "j1", {"a": 0.0})]
     approved.commit({"measures": from_rows("measures", late)})
     told = ask(approved)
@@ -190,3 +189,26 @@ def test_an_audit_or_use_that_does_not_exist_is_named(lake, ask):
         ask(lake, candidate="none")
     with pytest.raises(UsageError, match="the uses are acceptance, filtering, ranking, reward, screening"):
         ask(lake, use="parties")
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ({}, "open"),
+        ({"expires_at": night(8)}, "shut"),
+        ({"audit_digest": "of other rows"}, "shut"),
+        ({"use": "reward"}, "shut"),
+        ({"judge_id": "another"}, "shut"),
+    ],
+)
+def test_acceptance_needs_a_sign_off_on_these_very_rows_that_still_holds(lake, ask, change, state):
+    allowed = ("filtering", "ranking", "reward", "acceptance")
+    add_audit(lake, "second", at=2, standings=standing_rows("second", "j1", allowed, "accept"))
+    if not change:
+        assert states(ask(lake, use="acceptance"))["signoffs/signed"] == "shut"
+    row = {"signoff_id": "s", "audit_id": "second", "judge_id": "j1", "use": "acceptance", "name": "Ada"}
+    row |= {"audit_digest": audit_digest(lake, "second"), "signed_at": night(3), "expires_at": night(30)}
+    lake.commit({"signoffs": from_rows("signoffs", [{**row, **change}])})
+    told = ask(lake, use="acceptance")
+    assert states(told)["signoffs/signed"] == state
+    assert states(told)["standings/allowed"] == "open"
