@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from judge_audit_flows.server import embedded_server
 
 from judge_audit import stages
-from judge_audit.errors import AuditError
 from judge_audit.session import session
 from judge_audit.sight import SIGHT
 
@@ -59,31 +58,49 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
     """
     if dry_run:
         return _dry(configuration, progress)
-    # Faulty input is told before a server is started for it.
+    current = ready(configuration, progress)
+    if current.is_table:
+        return result_of(configuration, *from_tables(current, progress))
+    return result_of(configuration, *through_prefect(configuration, progress, "audit_flow"))
+
+
+def ready(configuration: Configuration, progress: Progress) -> Session:
+    """Read everything an audit goes by: faulty input is told before a server is started for it."""
     current = session(configuration)
     _ = current.judge, current.axes
-    if current.is_table:
-        return _from_tables(current, progress)
-    progress.stage("reading pictures")
-    current.items(progress.at)
-    _ = current.readings, current.traffic, current.anchors
+    if not current.is_table:
+        progress.stage("reading pictures")
+        current.items(progress.at)
+        _ = current.readings, current.traffic, current.anchors
+    return current
+
+
+def through_prefect(
+    configuration: Configuration, progress: Progress, name: str, *arguments: str | None
+) -> Any:  # noqa: ANN401 - what the flow returns
+    """Run a flow of `pipeline`, with a server for the time being where none is configured.
+
+    Args:
+        configuration: What to do.
+        progress: Where progress is shown.
+        name: The flow.
+        arguments: What it takes after the configuration.
+    """
     progress.stage("starting")
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):
-        from judge_audit_flows.pipeline import audit_flow  # noqa: PLC0415 - Prefect reads its settings once
+        from judge_audit_flows import pipeline  # noqa: PLC0415 - Prefect reads its settings once
 
         workers = configuration.workers or _cores()
-        flow = audit_flow.with_options(task_runner=_runner(configuration.runner, workers))
-        state = flow(configuration.as_json(), return_state=True)
+        flow = getattr(pipeline, name).with_options(task_runner=_runner(configuration.runner, workers))
+        state = flow(configuration.as_json(), *arguments, return_state=True)
         outcome = state.result(raise_on_failure=False)
-    if isinstance(outcome, AuditError):
-        raise outcome
     if isinstance(outcome, BaseException):
         raise outcome
-    return _result(configuration, *outcome)
+    return outcome
 
 
-def _from_tables(current: Session, progress: Progress) -> AuditResult:
+def from_tables(current: Session, progress: Progress) -> tuple[stages.Prepared, int, stages.Outcome]:
     """Audit imported scores: seconds of reading and measuring, for which no server is started."""
     progress.stage("planning")
     prepared = stages.prepare(current)
@@ -92,10 +109,10 @@ def _from_tables(current: Session, progress: Progress) -> AuditResult:
     progress.stage("measuring")
     stages.check(current, prepared)
     progress.stage("writing the report")
-    return _result(current.configuration, prepared, 0, stages.report(current, prepared))
+    return prepared, 0, stages.report(current, prepared)
 
 
-def _result(
+def result_of(
     configuration: Configuration, prepared: stages.Prepared, bought: int, told: stages.Outcome
 ) -> AuditResult:
     """Say what a run came to."""

@@ -1,10 +1,10 @@
-"""The flow itself; importing it imports Prefect."""
+"""The flows themselves; importing them imports Prefect."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from judge_audit_tasks import check, controls, prepare, report, score
+from judge_audit_tasks import check, controls, gate, prepare, report, score
 from prefect import flow
 from prefect.futures import as_completed
 
@@ -22,6 +22,30 @@ def audit_flow(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, sta
     Returns:
         The plan, how many answers were bought, and the outcome.
     """
+    return _audited(configuration)
+
+
+@flow(name="judge-audit-release", persist_result=False, validate_parameters=False)
+def release_flow(
+    configuration: dict[str, Any], use: str | None, baseline: str
+) -> tuple[stages.Prepared, int, stages.Outcome, stages.Gated]:
+    """Audit a candidate, its anchors first, and ask the release gate.
+
+    Args:
+        configuration: A resolved configuration as plain values.
+        use: What it is to be released for; None for what it was approved for last.
+        baseline: The audit it is held against, or `approved`.
+
+    Returns:
+        The plan, how many answers were bought, the outcome, and what the gate came to.
+    """
+    prepared, bought, outcome = _audited(configuration)
+    current_progress().stage("asking the gate")
+    return prepared, bought, outcome, gate(configuration, prepared, use, baseline)
+
+
+def _audited(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, stages.Outcome]:
+    """Run the stages of an audit in the flow that calls this."""
     progress = current_progress()
     progress.stage("planning")
     prepared = prepare(configuration)

@@ -1,4 +1,4 @@
-"""Parts (axes, checks, judge kinds, uses, views) from the package, installed packages and a team's own folder.
+"""Parts (axes, checks, judge kinds, suites, uses, views) from the package, installed packages and a team's own folder.
 
 A team's file is loaded by its path under a private name, so it shadows nothing; a name that stands twice is
 refused with both places.
@@ -11,6 +11,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -20,6 +21,7 @@ from judge_audit.axes import axes_of, builtin_axes
 from judge_audit.checks import builtin_checks, check_of
 from judge_audit.digests import file_digest, text_digest
 from judge_audit.errors import AuditError, UsageError
+from judge_audit.gate.suites import Suite, builtin_suites, read_suites
 from judge_audit.judges import builtin_kinds, kind_of
 from judge_audit.lake.connect import View, parse_view, shipped_views
 from judge_audit.standings import Use, builtin_uses, parse_use
@@ -90,6 +92,31 @@ def find_views(project: str) -> dict[str, Part[View]]:
     return _joined("views", own, extra)
 
 
+def find_suites(project: str) -> dict[str, Part[Suite]]:
+    """Find all suites of the gate by name.
+
+    A project's are pairs of files in `suites/`; an entry point names a package whose files are suites.
+    """
+    own = {name: Part(name, suite, "the package") for name, suite in builtin_suites().items()}
+    folders = [
+        (f"the installed entry point {entry.name} ({entry.value})", files(entry.load()))
+        for entry in entry_points(group="judge_audit.suites")
+    ]
+    if project and (Path(project) / "suites").is_dir():
+        folders.append((str(Path(project) / "suites"), Path(project) / "suites"))
+    extra = []
+    for origin, folder in folders:
+        try:
+            read = read_suites(folder)
+        except UsageError as error:
+            raise UsageError(f"{origin}: {error}") from error
+        extra += [
+            Part(name, suite, f"{origin}: {name}", file_digest(content))
+            for name, (suite, content) in read.items()
+        ]
+    return _joined("suites", own, extra)
+
+
 def _use(path: Path) -> tuple[Use, Path, str]:
     """Read a project's checklist."""
     content = path.read_bytes()
@@ -126,6 +153,7 @@ def part_digests(configuration: Configuration) -> dict[str, str]:
         *find_kinds(configuration.project).values(),
         *find_uses(configuration.project).values(),
         *find_views(configuration.project).values(),
+        *find_suites(configuration.project).values(),
     ]
     return {part.origin: part.digest for part in parts if part.digest}
 

@@ -54,3 +54,12 @@ def check(configuration: dict[str, Any], prepared: stages.Prepared) -> None:
 def report(configuration: dict[str, Any], prepared: stages.Prepared) -> stages.Outcome:
     """Write the report."""
     return stages.report(session(Configuration.from_json(configuration)), prepared)
+
+
+@task(name="gate", cache_policy=NO_CACHE, persist_result=False)
+def gate(
+    configuration: dict[str, Any], prepared: stages.Prepared, use: str | None, baseline: str
+) -> stages.Gated:
+    """Ask the release gate about an audit, and write its certificate."""
+    current = session(Configuration.from_json(configuration))
+    return stages.gate_audit(current, prepared, use=use, baseline=baseline)

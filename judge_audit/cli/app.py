@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli import anchors, audits, imports, judges, lakes, plans, signing, study
+from judge_audit.cli import anchors, audits, gates, imports, judges, lakes, plans, signing, study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,8 @@ WrongUse: type[typer.BadParameter] = typer.BadParameter.__mro__[2]
 HELP = """Audit an AI image judge before its score may filter, rank, steer or accept.
 
 Start with `judge-audit demo`, or make a project with `judge-audit init my-audit`.
-Exit codes: 0 good, 1 the judge failed what was asked, 2 wrong use or bad input, 3 the machinery failed.
+Exit codes: 0 good, 1 the gate is shut or the judge failed what was asked, 2 wrong use, bad input or no
+evidence to ask, 3 the machinery failed.
 """
 
 
@@ -41,6 +42,10 @@ def build() -> Callable[[list[str]], int]:
     app.command("demo")(audits.demo)
     app.command("run")(audits.run)
     app.command("plan")(plans.plan)
+    app.command("release")(audits.release)
+    app.command("gate")(gates.gate)
+    app.command("approve")(gates.approve)
+    app.command("verify")(gates.verify)
     app.command("import")(imports.take)
     app.command("sign")(signing.sign)
     app.add_typer(anchors.commands(), name="anchors")

@@ -1,4 +1,4 @@
-"""The commands that make audits: `init`, `demo`, `run`."""
+"""The commands that make audits: `init`, `demo`, `run`, `release`."""
 
 from __future__ import annotations
 
@@ -153,6 +153,41 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
     _audit(resolve(file, overrides), dry_run=dry_run, as_json=as_json)
 
 
+def release(
+    file: Path = typer.Argument(Path("audit.yaml"), metavar="audit.yaml", help="The candidate's audit.yaml."),
+    judge: str | None = typer.Option(None, "--judge", help="A built-in name, module:attribute, or a card."),
+    use: str | None = typer.Option(
+        None,
+        "--for",
+        metavar="USE",
+        help="filtering, ranking, reward, acceptance or screening; else what it was approved for last.",
+    ),
+    baseline: str = typer.Option(
+        "approved", "--baseline", metavar="AUDIT|approved", help="What to hold it against."
+    ),
+    *,
+    lake: str | None = LAKE,
+    report: str | None = REPORT,
+    runner: str | None = RUNNER,
+    workers: int | None = WORKERS,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Audit a candidate and ask the gate. Exit codes: 0 open, 1 shut, 2 cannot be asked, 3 the machinery failed."""
+    from judge_audit.progress import shown
+    from judge_audit.project import resolve
+
+    overrides = {"judge": judge, "lake": lake, "report": report, "runner": runner, "workers": workers}
+    configuration = resolve(file, overrides)
+    with shown() as progress:
+        told = _flow("release")(configuration, progress=progress, use=use, baseline=baseline)
+    if as_json:
+        typer.echo(json.dumps(told.document, ensure_ascii=False, indent=2, default=str))
+    else:
+        for line in told.lines:
+            typer.echo(line)
+    raise typer.Exit(told.code)
+
+
 def _names(text: str | None) -> str | list[str] | None:
     """Take the names of axes apart."""
     if text is None or text in {"default", "all"}:
@@ -184,6 +219,6 @@ def _flow(name: str) -> Callable[..., Any]:
 
     found = list(entry_points(group="judge_audit.flows", name=name))
     if not found:
-        raise MachineryError("the audit flow is not installed. Install image-judge-audit again with pip.")
+        raise MachineryError(f"the {name} flow is not installed. Install image-judge-audit again with pip.")
     flow: Callable[..., Any] = found[0].load()
     return flow

@@ -47,7 +47,7 @@ def sql(
     if chosen is None:
         raise UsageError(f"there is no format “{form}”; the formats are {', '.join(FORMATS)}.")
     text = sys.stdin.read() if question == "-" else question
-    answer = run_sql(_open(lake), text, chosen, views=_views())
+    answer = run_sql(opened(lake), text, chosen, views=_views())
     typer.echo(answer, nl=False)
 
 
@@ -55,7 +55,7 @@ def tables(lake: str | None = LAKE, as_json: bool = AS_JSON) -> None:
     """List the tables and views, with their rows and what they tell."""
     from judge_audit.lake.connect import told
 
-    found = told(_open(lake), _views())
+    found = told(opened(lake), _views())
     if as_json:
         typer.echo(json.dumps([asdict(entry) for entry in found], ensure_ascii=False, indent=2))
         return
@@ -68,10 +68,10 @@ def views(lake: str | None = LAKE) -> None:
     """Print the SQL that serves plain DuckDB: judge-audit lake views > views.sql; duckdb -init views.sql."""
     from judge_audit.lake.connect import views_sql
 
-    typer.echo(views_sql(_open(lake), views=_views()), nl=False)
+    typer.echo(views_sql(opened(lake), views=_views()), nl=False)
 
 
-def _open(given: str | None) -> Lake:
+def opened(given: str | None) -> Lake:
     """Open the lake that was meant; never make one."""
     from judge_audit.lake import Lake
 

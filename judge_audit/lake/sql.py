@@ -60,8 +60,7 @@ def run_sql(lake: Lake, text: str, fmt: Format = "table", *, views: Mapping[str,
 
     with connect(lake, views) as connection:
         question = checked(connection, text)
-        for setting in _locks(lake):
-            connection.execute(setting)
+        lock(connection, lake)
         try:
             result = connection.execute(question)
             names = [entry[0] for entry in result.description or []]
@@ -73,15 +72,16 @@ def run_sql(lake: Lake, text: str, fmt: Format = "table", *, views: Mapping[str,
     return _written(names, rows, fmt)
 
 
-def _locks(lake: Lake) -> list[str]:
-    """List the settings that close the connection to everything but the committed files."""
+def lock(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
+    """Close a connection to everything but the committed files of a lake, for good."""
     committed = [file for name in TABLES for file in lake.files(name)]
-    return [
+    for setting in (
         f"SET allowed_paths = {files_literal(committed)}",
         "SET enable_external_access = false",
         "SET python_enable_replacements = false",
         "SET lock_configuration = true",
-    ]
+    ):
+        connection.execute(setting)
 
 
 def checked(connection: duckdb.DuckDBPyConnection, text: str) -> str:
@@ -99,8 +99,8 @@ def checked(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     """
     explain = EXPLAIN.match(text)
     question = text[explain.end() :] if explain else text
-    answer = connection.execute("SELECT json_serialize_sql(?)", [question]).fetchone()
-    tree: dict[str, Any] = json.loads(answer[0]) if answer else {"error": True}
+    ((answer,),) = connection.execute("SELECT json_serialize_sql(?)", [question]).fetchall()
+    tree: dict[str, Any] = json.loads(answer)
     if tree["error"]:
         said = tree.get("error_message", "")
         raise UsageError(f"one SELECT or EXPLAIN statement, please, and nothing else. DuckDB says: {said}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from judge_audit.report.document import make_document
 from judge_audit.report.page import write_page
 from judge_audit.report.pictures import pictures_of
 from judge_audit.report.strips import draw_strips
+from judge_audit.report.writing import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -77,18 +77,11 @@ def write_report(report: Report, folder: str | Path) -> Path:
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _put(
+        put(
             folder / "report.json",
             json.dumps(report.document, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
         )
-        _put(folder / "report.html", report.html)
+        put(folder / "report.html", report.html)
     except OSError as error:
         raise MachineryError(f"the report cannot be written to {folder}: {error.strerror}.") from error
     return folder / "report.html"
-
-
-def _put(path: Path, text: str) -> None:
-    """Write beside, then rename: a reader sees the old file or the new one."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)

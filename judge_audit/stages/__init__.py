@@ -6,7 +6,20 @@ The flows and the in-process audit for notebooks call these same functions.
 from judge_audit.probes import rounds
 from judge_audit.stages.asking import pace, score, score_controls
 from judge_audit.stages.examining import check
+from judge_audit.stages.gating import Gated, gate_audit
 from judge_audit.stages.planning import Prepared, prepare
 from judge_audit.stages.reporting import Outcome, report
 
-__all__ = ["Outcome", "Prepared", "check", "pace", "prepare", "report", "rounds", "score", "score_controls"]
+__all__ = [
+    "Gated",
+    "Outcome",
+    "Prepared",
+    "check",
+    "gate_audit",
+    "pace",
+    "prepare",
+    "report",
+    "rounds",
+    "score",
+    "score_controls",
+]

@@ -1,0 +1,63 @@
+"""A release as one Prefect flow: audit the candidate, its anchors first, then ask the gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judge_audit_flows.audit import from_tables, ready, result_of, through_prefect
+
+from judge_audit import stages
+
+if TYPE_CHECKING:
+    from judge_audit.progress import Progress
+    from judge_audit.project import Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseResult:
+    """What a release came to.
+
+    Attributes:
+        audit_id: The candidate's audit.
+        code: The gate's exit code.
+        lines: What to print.
+        document: The same for programs: the report's content and the gate's answer.
+    """
+
+    audit_id: str
+    code: int
+    lines: list[str]
+    document: dict[str, Any]
+
+
+def run_release(
+    configuration: Configuration, progress: Progress, *, use: str | None = None, baseline: str = "approved"
+) -> ReleaseResult:
+    """Audit a candidate and ask the release gate about it.
+
+    Args:
+        configuration: What to audit.
+        progress: Where progress is shown.
+        use: What it is to be released for; None for what it was approved for last.
+        baseline: The audit it is held against, or `approved`.
+
+    Raises:
+        AuditError: With a plain message, when the audit cannot be made or the gate cannot be put the question.
+    """
+    current = ready(configuration, progress)
+    if current.is_table:
+        prepared, bought, outcome = from_tables(current, progress)
+        progress.stage("asking the gate")
+        gated = stages.gate_audit(current, prepared, use=use, baseline=baseline)
+    else:
+        prepared, bought, outcome, gated = through_prefect(
+            configuration, progress, "release_flow", use, baseline
+        )
+    audited = result_of(configuration, prepared, bought, outcome)
+    return ReleaseResult(
+        audit_id=audited.audit_id,
+        code=gated.code,
+        lines=[f"Position: {audited.position}", f"Report: {audited.report_path}", *gated.lines],
+        document={"report": audited.document, "gate": gated.document},
+    )

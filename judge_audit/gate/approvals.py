@@ -1,0 +1,144 @@
+"""Approved judges: the audits that people approved for a use, against which later candidates are held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.digests import text_digest
+from judge_audit.errors import UsageError
+from judge_audit.tables import from_rows
+from judge_audit.vocabulary import Position
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from judge_audit.gate.asking import Answer
+    from judge_audit.lake import Lake
+
+    Row = dict[str, Any]
+
+SCREENING = Position.SCREENING.value
+"""The use every judge may have that puts images in order at all: it sorts, a person signs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approver:
+    """Who approves, and why.
+
+    Attributes:
+        name: The person.
+        account: The account of the machine.
+        reason: Why.
+        despite: Expectations (suite/expectation) taken on by name although they are not met.
+        first: Whether nothing was approved before, so that there is nothing to compare with.
+    """
+
+    name: str
+    account: str
+    reason: str
+    despite: tuple[str, ...] = ()
+    first: bool = False
+
+
+def names_of(lake: Lake, judge_id: str) -> set[str]:
+    """Give the names a judge goes by; a changed judge of the same name is its next version."""
+    return {row["name"] for row in lake.read("judge_labels", judge_id=judge_id).to_pylist()}
+
+
+def approvals_for(lake: Lake, use: str) -> list[Row]:
+    """Read the approvals for a use, the newest first."""
+    found = lake.read("approvals", use=use).to_pylist()
+    return sorted(found, key=lambda row: (row["approved_at"], row["approval_id"]), reverse=True)
+
+
+def approved_before(lake: Lake, judge_id: str, use: str) -> Row | None:
+    """Find the newest approval for a use of this judge or one of the same name."""
+    names = names_of(lake, judge_id)
+    for row in approvals_for(lake, use):
+        if row["judge_id"] == judge_id or names & names_of(lake, row["judge_id"]):
+            return row
+    return None
+
+
+def last_use(lake: Lake, judge_id: str) -> str:
+    """Give the use that a judge of this name was approved for last; screening if for none."""
+    names = names_of(lake, judge_id)
+    found = sorted(
+        lake.read("approvals").to_pylist(), key=lambda row: (row["approved_at"], row["approval_id"])
+    )
+    same = [row for row in found if row["judge_id"] == judge_id or names & names_of(lake, row["judge_id"])]
+    return str(same[-1]["use"]) if same else SCREENING
+
+
+def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Row:
+    """Record that a person approves the candidate of an asked gate.
+
+    A shut gate is approved only expectation by expectation: each that is not met is named by the approver,
+    and the approval keeps the names. The first approval compares with nothing; what would compare is let be.
+
+    Raises:
+        UsageError: If it is refused; says what stands in the way and what to do.
+    """
+    _see(approver, answer)
+    question = answer.question
+    row = {
+        "audit_id": question.candidate,
+        "judge_id": answer.judge_id,
+        "use": question.use,
+        "name": approver.name,
+        "account": approver.account,
+        "reason": approver.reason,
+        "first": approver.first,
+        "despite": sorted(approver.despite),
+        "gate_id": answer.gate_id,
+        "anchor_head": answer.anchor_head,
+        "audit_digest": question.audit_digest,
+        "approved_at": now,
+    }
+    row["approval_id"] = text_digest(
+        "approval", *(str(row[name]) for name in ("audit_id", "use", "name", "reason", "approved_at"))
+    )
+    lake.commit({"gates": from_rows("gates", answer.rows)})
+    lake.commit({"approvals": from_rows("approvals", [row])})
+    return row
+
+
+def _see(approver: Approver, answer: Answer) -> None:
+    """Refuse what may not be approved."""
+    for option, text in (("--by", approver.name), ("--reason", approver.reason)):
+        if not text.strip():
+            raise UsageError(f"{option} is empty: an approval names a person and says why.")
+    use = answer.question.use
+    if approver.first and answer.question.baseline:
+        raise UsageError(
+            f"a judge of this name is approved for {use} already (audit {answer.question.baseline}), so this one is "
+            "held against it: leave --first out."
+        )
+    if not approver.first and not answer.question.baseline:
+        raise UsageError(
+            f"no judge of this name is approved for {use} yet, so nothing was compared. If this is to be the first: "
+            "add --first."
+        )
+    blocking = _names(row for row in answer.blocking if not (approver.first and answer.compares(row)))
+    strangers = sorted(set(approver.despite) - set(blocking))
+    if strangers:
+        raise UsageError(
+            f"--despite {strangers[0]}: that stands in nobody's way. In the way: {', '.join(blocking) or 'nothing'}."
+        )
+    left = [name for name in blocking if name not in approver.despite]
+    if left:
+        raise UsageError(
+            f"the gate is not open for {use}: {', '.join(left)}. Mend it, or take each on by name, for the record: "
+            f"--despite {' --despite '.join(left)}. `judge-audit gate --for {use}` says what is behind each."
+        )
+
+
+def _names(rows: Any) -> list[str]:  # noqa: ANN401 - rows
+    return [f"{row['suite']}/{row['expectation']}" for row in rows]
+
+
+def told(approvals: Sequence[Row]) -> str:
+    """Name approvals in a sentence."""
+    return "; ".join(f"{row['audit_id']} ({row['approved_at']:%Y-%m-%d}, {row['name']})" for row in approvals)

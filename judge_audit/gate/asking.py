@@ -1,0 +1,260 @@
+"""Asking the gate: every suite, every expectation, one answer. What cannot be asked is never open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.digests import text_digest
+from judge_audit.errors import UsageError
+from judge_audit.gate import own
+from judge_audit.gate.approvals import approved_before
+from judge_audit.gate.evidence import audit_digest
+from judge_audit.gate.expectations import Result, evaluate
+from judge_audit.gate.frames import guard_expectation, guard_suite, rows_told
+from judge_audit.gate.suites import CRITICAL, RESERVED, WARNING, Expectation
+from judge_audit.gate.words import CANNOT, OPEN, SHUT
+from judge_audit.lake.questions import questions
+from judge_audit.messages import say
+from judge_audit.vocabulary import POOLED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    import pyarrow as pa
+
+    from judge_audit.gate.suites import Suite
+    from judge_audit.lake import Lake
+    from judge_audit.lake.connect import View
+    from judge_audit.lake.questions import Questions
+
+    Row = dict[str, Any]
+
+APPROVED = "approved"
+"""Instead of an audit's id: the newest approval of a judge of the same name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the gate is asked.
+
+    Attributes:
+        candidate: The audit of the judge that wants to be released.
+        baseline: The audit it is held against, "" if there is none.
+        use: filtering, ranking, reward, acceptance, screening, or a project's own.
+        now: The time by which sign-offs have expired or not.
+        audit_digest: Digest of the candidate's rows, which sign-offs are given for.
+    """
+
+    candidate: str
+    baseline: str
+    use: str
+    now: datetime
+    audit_digest: str
+
+    def parameters(self) -> dict[str, Any]:
+        """Give what a suite's queries may name."""
+        return {
+            "candidate": self.candidate,
+            "baseline": self.baseline,
+            "use": self.use,
+            "now": self.now,
+            "audit_digest": self.audit_digest,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the gate answered.
+
+    Attributes:
+        gate_id: Digest of the question and every answer.
+        question: What was asked.
+        judge_id: The candidate's judge.
+        anchor_head: Head of the anchor ledger the candidate was scored with, None without an anchor set.
+        rows: Rows of table `gates`.
+        comparing: Names of the suites that compare with the approved audit.
+    """
+
+    gate_id: str
+    question: Question
+    judge_id: str
+    anchor_head: str | None
+    rows: tuple[Row, ...]
+    comparing: frozenset[str]
+
+    @property
+    def blocking(self) -> tuple[Row, ...]:
+        """What keeps the gate from opening."""
+        return tuple(row for row in self.rows if row["severity"] == CRITICAL and row["state"] != OPEN)
+
+    @property
+    def warnings(self) -> tuple[Row, ...]:
+        """What is not met and stops nothing."""
+        return tuple(row for row in self.rows if row["severity"] == WARNING and row["state"] != OPEN)
+
+    @property
+    def state(self) -> str:
+        """Shut if anything is; else cannot be asked if anything needed cannot; else open."""
+        states = {row["state"] for row in self.blocking}
+        return SHUT if SHUT in states else CANNOT if states else OPEN
+
+    def compares(self, row: Row) -> bool:
+        """Tell whether a row is about the comparison with the approved audit."""
+        return row["suite"] in self.comparing or (row["suite"], row["expectation"]) == (RESERVED, "approved")
+
+
+def candidate_of(lake: Lake, given: str | None) -> Row:
+    """Find the audit that wants to be released: the named one, else the newest complete one.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    rows: list[Row] = lake.read("audits").to_pylist()
+    if given:
+        rows = [row for row in rows if row["audit_id"] == given]
+        rows = [row for row in rows if row["status"] == own.COMPLETE] or rows
+        if not rows:
+            raise UsageError(
+                f"the lake has no audit “{given}”. `judge-audit lake sql` on the table audits lists them."
+            )
+        return rows[0]
+    done = [row for row in rows if row["status"] == own.COMPLETE]
+    if not done:
+        raise UsageError("the lake has no complete audit to ask about. Make one: judge-audit run audit.yaml")
+    return max(done, key=lambda row: (row["ended_at"], row["audit_id"]))
+
+
+def held_against(lake: Lake, candidate: Row, use: str, baseline: str) -> str:
+    """Give the audit that a candidate is held against, "" if there is none.
+
+    Raises:
+        UsageError: If the baseline is no audit.
+    """
+    if baseline != APPROVED:
+        return str(candidate_of(lake, baseline)["audit_id"])
+    approval = approved_before(lake, candidate["judge_id"], use)
+    return str(approval["audit_id"]) if approval else ""
+
+
+def ask_gate(
+    lake: Lake,
+    candidate: Row,
+    use: str,
+    suites: Mapping[str, Suite],
+    *,
+    now: datetime,
+    baseline: str = APPROVED,
+    views: Mapping[str, View] | None = None,
+) -> Answer:
+    """Ask the gate.
+
+    Args:
+        lake: The lake.
+        candidate: A row of `audits`.
+        use: What the judge is to be released for.
+        suites: The suites by name.
+        now: The time.
+        baseline: The audit to hold it against, or `approved`.
+        views: The views suites may read; the shipped ones if not given.
+
+    Returns:
+        The answer; nothing is written.
+
+    Raises:
+        UsageError: If the baseline is no audit.
+    """
+    held = held_against(lake, candidate, use, baseline)
+    question = Question(candidate["audit_id"], held, use, now, audit_digest(lake, candidate["audit_id"]))
+    rows = own.answers(lake, candidate, question, suites, asked_for=baseline != APPROVED)
+    with questions(lake, views) as asked:
+        for suite in suites.values():
+            rows += _ask(asked, suite, question)
+    shared = {
+        "audit_id": question.candidate,
+        "judge_id": candidate["judge_id"],
+        "baseline": question.baseline or POOLED,
+        "use": use,
+    }
+    parts = [
+        str(row[name]) for row in rows for name in ("suite", "expectation", "severity", "state", "observed")
+    ]
+    gate_id = text_digest("gate", *shared.values(), *parts)
+    return Answer(
+        gate_id=gate_id,
+        question=question,
+        judge_id=candidate["judge_id"],
+        anchor_head=candidate.get("anchor_head"),
+        rows=tuple({**shared, **row, "gate_id": gate_id, "asked_at": now} for row in rows),
+        comparing=frozenset(name for name, suite in suites.items() if suite.baseline),
+    )
+
+
+def _ask(asked: Questions, suite: Suite, question: Question) -> list[Row]:
+    """Ask one suite."""
+    if suite.baseline and not question.baseline:
+        return _all(suite, "no_baseline", say("gate.guard.no_baseline"), question)
+    try:
+        frame, keys = (asked.ask(text, question.parameters()) for text in (suite.frame, suite.keys))
+    except UsageError as error:
+        said = say("gate.guard.broken", error=" ".join(str(error).split()))
+        return _all(suite, "broken", said, question)
+    if trouble := guard_suite(suite, frame, keys):
+        return _all(suite, "absent", trouble, question)
+    return [_row(suite, question, entry, *told) for entry, *told in _answered(suite, frame, keys)]
+
+
+def _answered(suite: Suite, frame: pa.Table, keys: pa.Table) -> Iterable[tuple[Expectation, str, str, str]]:
+    """Give each expectation its state, its reason and what was observed."""
+    guarded = {entry.name: guard_expectation(suite, entry, frame) for entry in suite.expectations}
+    clear = [entry for entry in suite.expectations if guarded[entry.name] is None]
+    results = evaluate(frame, clear) if clear else {}
+    for entry in suite.expectations:
+        guard = guarded[entry.name]
+        if guard is not None:
+            reason = f"{entry.reason} {guard.reason}" if guard.shut else guard.reason
+            yield entry, SHUT if guard.shut else CANNOT, reason, guard.reason
+            continue
+        result = results.get(entry.name, Result(None, trouble=say("gate.guard.unanswered")))
+        if result.met is None:
+            yield entry, CANNOT, result.trouble, result.trouble
+        elif result.met:
+            n = keys.num_rows if suite.bad_rows else frame.num_rows
+            yield entry, OPEN, "", say("gate.met_none" if suite.bad_rows else "gate.met", n=n)
+        else:
+            yield entry, SHUT, entry.reason, _seen(suite, result, frame)
+
+
+def _seen(suite: Suite, result: Result, frame: pa.Table) -> str:
+    """Say what was seen where an expectation is not met."""
+    if result.rows:
+        return rows_told(suite, frame.take(list(result.rows)))
+    if suite.bad_rows:
+        return rows_told(suite, frame)
+    return str(result.observed)
+
+
+def _all(suite: Suite, why: str, reason: str, question: Question) -> list[Row]:
+    """Say of every expectation of a suite that it cannot be asked, and what to do about that."""
+    rows = [_row(suite, question, entry, CANNOT, reason, reason) for entry in suite.expectations]
+    return [{**row, "remedy": say(f"gate.guard.remedy.{why}", suite=suite.name)} for row in rows]
+
+
+def _row(suite: Suite, question: Question, entry: Expectation, state: str, reason: str, observed: str) -> Row:
+    severity, remedy = entry.severity, "" if state == OPEN else entry.remedy
+    if state == CANNOT:
+        remedy = say("gate.guard.remedy.absent", suite=suite.name)
+    if state == CANNOT and not suite.is_needed(question.use):
+        severity = WARNING
+    return {
+        "suite": suite.name,
+        "expectation": entry.name,
+        "severity": severity,
+        "owner": entry.owner,
+        "observed": observed,
+        "expected": entry.told,
+        "state": state,
+        "reason": reason,
+        "remedy": remedy,
+    }

@@ -1,0 +1,218 @@
+"""The certificate: what a release owner acts on, with a digest of every row it rests on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judge_audit import __version__
+from judge_audit.change import difference
+from judge_audit.digests import canonical_json, text_digest
+from judge_audit.gate.evidence import EVIDENCE, RESULTS, digested, evidence_of, result_of
+from judge_audit.gate.owed import expiry, iso, missing_pieces, signatures
+from judge_audit.gate.telling import document_of
+from judge_audit.messages import say
+from judge_audit.standings import POSITION_ROW
+from judge_audit.vocabulary import Position
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from judge_audit.gate.asking import Answer
+    from judge_audit.lake import Lake
+    from judge_audit.standings import Use
+
+    Row = dict[str, Any]
+
+FORMAT = 1
+"""Number of the certificate's shape; changes are additive within a number."""
+
+SHOWN_FLIPS = 6
+"""Pairs of anchors shown as pictures; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rests:
+    """What names the rows a certificate rests on.
+
+    Attributes:
+        candidate: The audit.
+        gate_id: The asking of the gate.
+        approval_id: The approval it was held against, "" if none.
+        baseline_judge: The judge approved then, "" if none.
+    """
+
+    candidate: str
+    gate_id: str
+    approval_id: str
+    baseline_judge: str
+
+
+def rows_of(lake: Lake, rests: Rests) -> dict[str, Callable[[], pa.Table]]:
+    """Give, table by table, how the rows that a certificate rests on are read."""
+    judged = lake.read("audits", audit_id=rests.candidate).to_pylist()
+    if not judged:
+        return {"audits": partial(lake.read, "audits", audit_id=rests.candidate)}
+    audit = judged[0]
+    found: dict[str, Callable[[], pa.Table]] = {
+        **{name: partial(result_of, lake, name, rests.candidate) for name in RESULTS},
+        **{name: partial(evidence_of, lake, name, audit) for name in EVIDENCE},
+    }
+    found["gates"] = lambda: lake.read("gates", audit_id=rests.candidate, gate_id=rests.gate_id)
+    if rests.approval_id:
+        found["approvals"] = lambda: lake.read("approvals", approval_id=rests.approval_id)
+    if rests.baseline_judge and rests.baseline_judge != audit["judge_id"]:
+        key = {"judge_id": audit["judge_id"], "baseline": rests.baseline_judge}
+        found["rank_changes"] = lambda: lake.read("rank_changes", **key)
+    if audit["anchor_set"]:
+        key_ = {"set_id": audit["anchor_set"], "anchor_version": audit["anchor_version"]}
+        for name in ("anchors", "anchor_labels"):
+            found[name] = partial(lake.read, name, **key_)
+    return found
+
+
+def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]) -> Row:
+    """Gather the content of a certificate.
+
+    Args:
+        lake: The lake, the gate's rows in it.
+        answer: The gate's answer.
+        judge: What to call the judge.
+        uses: The checklists, whose missing pieces are told with the commands that bring them.
+    """
+    question = answer.question
+    audit = lake.read("audits", audit_id=question.candidate).to_pylist()[0]
+    standings = lake.read("standings", audit_id=question.candidate, judge_id=answer.judge_id).to_pylist()
+    position = next((row for row in standings if row["use"] == POSITION_ROW), None)
+    approval = _approval(lake, answer)
+    rests = Rests(
+        question.candidate,
+        answer.gate_id,
+        approval["approval_id"] if approval else "",
+        approval["judge_id"] if approval else "",
+    )
+    expires = expiry(lake, audit, question)
+    content = {
+        "format": FORMAT,
+        "gate": document_of(answer, judge),
+        "position": position["standing"] if position else Position.NONE.value,
+        "position_reasons": position["reasons"] if position else [],
+        "standings": [
+            {name: row[name] for name in ("use", "standing", "reasons", "missing")}
+            for row in sorted(standings, key=_by_step)
+            if row["use"] != POSITION_ROW
+        ],
+        "changed": _changed(lake, answer, approval),
+        "sign": signatures(lake, answer, approval, expires),
+        "commands": missing_pieces(standings, uses, question.use),
+        "issued_at": question.now.isoformat(timespec="seconds"),
+        "audited_at": iso(audit["ended_at"]),
+        "expires_at": iso(expires),
+        "lake": lake.url,
+        "code_version": __version__,
+        "rests": {name: getattr(rests, name) for name in Rests.__slots__},
+        "rows": {name: _told(name, read()) for name, read in rows_of(lake, rests).items()},
+    }
+    return {**content, "digest": digest_of(content)}
+
+
+USES = ("filtering", "ranking", "reward", "acceptance")
+"""The four uses in the order of their steps."""
+
+
+def _by_step(row: Row) -> tuple[int, str]:
+    return (USES.index(row["use"]) if row["use"] in USES else len(USES), row["use"])
+
+
+def digest_of(content: Mapping[str, Any]) -> str:
+    """Digest a certificate's content, without the digest itself."""
+    return text_digest("certificate", canonical_json({k: v for k, v in content.items() if k != "digest"}))
+
+
+def _told(name: str, table: pa.Table) -> Row:
+    found = digested(name, table)
+    return {"rows": found.rows, "digest": found.digest, "each": dict(found.each)}
+
+
+def _approval(lake: Lake, answer: Answer) -> Row | None:
+    """Find the approval of the audit the candidate was held against."""
+    if not answer.question.baseline:
+        return None
+    held = lake.read("approvals", audit_id=answer.question.baseline, use=answer.question.use).to_pylist()
+    return max(held, key=lambda row: (row["approved_at"], row["approval_id"]), default=None)
+
+
+def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
+    """Say what changed since the approved judge: of its identity, and of the order of the anchors."""
+    if approval is None:
+        return None
+    told: Row = {
+        "since": approval["audit_id"],
+        "by": approval["name"],
+        "at": iso(approval["approved_at"]),
+        "sentences": [say("gate.certificate.same_judge")],
+        "flips": [],
+        "more_flips": 0,
+    }
+    if approval["judge_id"] == answer.judge_id:
+        return told
+    cards = [
+        json.loads(row["card"])
+        for judge_id in (approval["judge_id"], answer.judge_id)
+        for row in lake.read("judges", judge_id=judge_id).to_pylist()
+    ]
+    if len(cards) == 2:
+        told["sentences"] = list(difference(*cards).sentences)
+    key = {"judge_id": answer.judge_id, "baseline": approval["judge_id"]}
+    flips = sorted(lake.read("rank_changes", **key).to_pylist(), key=_worst_first)
+    told["flips"] = [
+        {name: value for name, value in row.items() if name not in {"judge_id", "baseline", "audit_id"}}
+        for row in _varied(flips)
+    ]
+    told["more_flips"] = len(flips) - len(told["flips"])
+    return told
+
+
+def _varied(flips: Sequence[Row]) -> list[Row]:
+    """Choose the gravest pairs, at first without showing any anchor twice."""
+    chosen: list[Row] = []
+    for again in (False, True):
+        for row in flips:
+            shown = {held[name] for held in chosen for name in ("anchor_first", "anchor_second")}
+            fresh = not {row["anchor_first"], row["anchor_second"]} & shown
+            if len(chosen) < SHOWN_FLIPS and row not in chosen and (fresh or again):
+                chosen.append(row)
+    return sorted(chosen, key=_worst_first)
+
+
+def _worst_first(row: Row) -> tuple[Any, ...]:
+    """Put what goes against people first, then across tiers, then the pairs that moved furthest apart."""
+    moved = row["old_rank_second"] - row["old_rank_first"] + row["new_rank_first"] - row["new_rank_second"]
+    against = row["direction"] == "against_people"
+    return not against, not row["across_tiers"], -moved, row["anchor_first"], row["anchor_second"]
+
+
+def pictured(document: Mapping[str, Any]) -> list[str]:
+    """List the anchors whose pictures a certificate shows, by item_id."""
+    flips = (document["changed"] or {}).get("flips", [])
+    return list(dict.fromkeys(row[name] for row in flips for name in ("anchor_first", "anchor_second")))
+
+
+def items_of(lake: Lake, document: Mapping[str, Any]) -> dict[str, Row]:
+    """Read where the pictured anchors lie."""
+    names = pictured(document)
+    if not names:
+        return {}
+    plans = set(lake.read("audits", audit_id=document["rests"]["candidate"])["plan_id"].to_pylist())
+    since = document["changed"]["since"]
+    plans |= set(lake.read("audits", audit_id=since)["plan_id"].to_pylist())
+    held = lake.read("items", plan_id=sorted(plans))
+    return {
+        row["item_id"]: row
+        for row in held.filter(pc.is_in(held["item_id"], value_set=pa.array(names, pa.string()))).to_pylist()
+    }

@@ -1,0 +1,90 @@
+"""The rows an audit rests on, counted and digested table by table, whatever files they lie in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judge_audit.digests import row_digest, text_digest
+from judge_audit.tables import definition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judge_audit.lake import Lake
+
+RESULTS = ("audits", "curves", "measures", "verdicts", "standings")
+"""Tables of an audit's own results, in the order in which they are digested."""
+
+PLAN = ("items", "probes", "zones")
+EVIDENCE = (*PLAN, "judges", "calls", "scores")
+"""Tables of what an audit's figures were made of."""
+
+COMPARISONS = ("change", "replay")
+"""Checks that compare an audit with another one; they are written when somebody asks."""
+
+NAMED_UP_TO = 2_000
+"""Tables with no more rows than this are digested row by row too, so that a changed row can be named."""
+
+ROW_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Digested:
+    """The rows of one table.
+
+    Attributes:
+        rows: How many.
+        digest: Of all of them, whatever their order.
+        each: Digest of each row by its key, empty if there are too many to name.
+    """
+
+    rows: int
+    digest: str
+    each: Mapping[str, str]
+
+
+def digested(name: str, table: pa.Table) -> Digested:
+    """Digest the rows of a table."""
+    if table.num_rows > NAMED_UP_TO:
+        return Digested(table.num_rows, row_digest(table), {})
+    key = definition(name).key
+    each = {
+        "/".join(str(row[column]) for column in key): row_digest(table.slice(place, 1))[:ROW_CHARS]
+        for place, row in enumerate(table.select(list(key)).to_pylist())
+    }
+    return Digested(table.num_rows, row_digest(table), each)
+
+
+def result_of(lake: Lake, name: str, audit_id: str) -> pa.Table:
+    """Read one table of an audit's own results, without what it was compared with later."""
+    found = lake.read(name, audit_id=audit_id)
+    if "check" not in found.column_names:
+        return found
+    return found.filter(pc.invert(pc.is_in(found["check"], value_set=pa.array(COMPARISONS))))
+
+
+def audit_digest(lake: Lake, audit_id: str) -> str:
+    """Digest an audit's own results: what an approval or a sign-off is given for."""
+    parts = [text for name in RESULTS for text in (name, row_digest(result_of(lake, name, audit_id)))]
+    return text_digest("audit", *parts)
+
+
+def evidence_of(lake: Lake, name: str, audit: Mapping[str, Any]) -> pa.Table:
+    """Read one table of what an audit's figures were made of: its plan, the judge, its answers to the plan.
+
+    Args:
+        lake: The lake.
+        name: One of `EVIDENCE`.
+        audit: A row of `audits`.
+    """
+    if name in PLAN:
+        return lake.read(name, plan_id=audit["plan_id"])
+    held = lake.read(name, judge_id=audit["judge_id"])
+    if name == "judges":
+        return held
+    asked = lake.read("probes", plan_id=audit["plan_id"])["probe_id"]
+    return held.filter(pc.is_in(held["probe_id"], value_set=pc.unique(asked)))

@@ -1,0 +1,7 @@
+"""The states of an expectation and of the gate."""
+
+from __future__ import annotations
+
+OPEN = "open"
+SHUT = "shut"
+CANNOT = "cannot be asked"

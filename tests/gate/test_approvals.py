@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+from gate_lake import add_audit, night
+
+from judge_audit.errors import UsageError
+from judge_audit.gate.approvals import Approver
+from judge_audit.stages.gating import approve_candidate
+
+
+def approver(**parts):
+    return Approver(**{"name": "Ada", "account": "ada", "reason": "it works", **parts})
+
+
+def test_the_first_approval_asks_for_the_word_and_keeps_who_why_and_what(lake):
+    with pytest.raises(UsageError, match="add --first"):
+        approve_candidate(lake, candidate="first", use="filtering", approver=approver())
+    row = approve_candidate(
+        lake, candidate="first", use="filtering", approver=approver(first=True), now=night(1)
+    )
+    (held,) = lake.read("approvals").to_pylist()
+    assert held == {**row, "anchor_head": None}
+    assert (held["name"], held["reason"], held["audit_id"], held["first"]) == (
+        "Ada",
+        "it works",
+        "first",
+        True,
+    )
+    assert len(held["audit_digest"]) == 32
+    assert lake.read("gates", audit_id="first", gate_id=held["gate_id"]).num_rows
+
+
+def test_a_second_first_is_refused(approved):
+    with pytest.raises(UsageError, match="leave --first out"):
+        approve_candidate(approved, candidate="first", use="filtering", approver=approver(first=True))
+
+
+def test_an_approval_for_one_use_is_none_for_another(approved):
+    with pytest.raises(UsageError, match="approved for ranking yet"):
+        approve_candidate(approved, candidate="first", use="ranking", approver=approver())
+
+
+@pytest.mark.parametrize("parts", [{"name": " "}, {"reason": ""}])
+def test_a_name_and_a_reason_are_asked_for(lake, parts):
+    with pytest.raises(UsageError, match="is empty"):
+        approve_candidate(lake, candidate="first", use="filtering", approver=approver(first=True, **parts))
+
+
+def test_first_lets_nothing_be_but_what_would_compare(lake):
+    with pytest.raises(UsageError, match="standings/allowed") as refused:
+        approve_candidate(lake, candidate="first", use="acceptance", approver=approver(first=True))
+    assert "convictions" not in str(refused.value)
+
+
+def test_what_is_not_met_is_taken_on_by_name_or_not_at_all(approved):
+    add_audit(approved, "second", at=2, failing=("jitter",))
+    with pytest.raises(UsageError, match="--despite convictions/nothing_new"):
+        approve_candidate(approved, candidate="second", use="filtering", approver=approver())
+    with pytest.raises(UsageError, match="stands in nobody's way"):
+        approve_candidate(
+            approved, candidate="second", use="filtering", approver=approver(despite=("standings/allowed",))
+        )
+    taken = approver(despite=("convictions/nothing_new",))
+    row = approve_candidate(approved, candidate="second", use="filtering", approver=taken, now=night(3))
+    assert row["despite"] == ["convictions/nothing_new"]
+    assert not row["first"]

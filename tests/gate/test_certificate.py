@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from gate_lake import add_audit, night, standing_rows
+
+from judge_audit.errors import UsageError
+from judge_audit.gate.verifying import verify
+from judge_audit.lake import Lake
+from judge_audit.stages.gating import certify, gate
+from judge_audit.standings import builtin_uses
+from judge_audit.tables import from_rows
+
+SOON = night(10)
+
+
+@pytest.fixture(scope="session")
+def issued_once(approved_once, tmp_path_factory):
+    home = tmp_path_factory.mktemp("issued")
+    lake = Lake.open(shutil.copytree(approved_once.url, home / "lake"))
+    add_audit(lake, "second", at=2)
+    certify(lake, gate(lake, now=night(9)), home / "report")
+    return home
+
+
+@pytest.fixture
+def issued(issued_once, tmp_path):
+    """A candidate held against the approved judge, and its certificate."""
+    home = shutil.copytree(issued_once, tmp_path / "issued")
+    return Lake.open(home / "lake"), home / "report" / "certificate.html"
+
+
+def content(page: Path):
+    return json.loads(page.with_name("certificate.json").read_text(encoding="utf-8"))
+
+
+def rewrite(lake, table, change):
+    """Change the rows of a table in place, as nobody may, and open the lake anew."""
+    for file in Lake.open(lake.url).files(table, None):
+        held = pq.read_table(file)
+        changed = change(held)
+        pq.write_table(changed, file)
+    return Lake.open(lake.url)
+
+
+def test_a_certificate_holds_while_the_lake_does_page_and_json_alike(issued):
+    lake, page = issued
+    for path in (page, page.with_name("certificate.json")):
+        found = verify(lake, path, SOON)
+        assert found.faults == ()
+        assert found.rows > 40
+
+
+def test_it_says_what_a_release_owner_acts_on(issued):
+    _, page = issued
+    told = content(page)
+    assert told["gate"]["state"] == "open"
+    assert told["position"] == "filter and rank"
+    assert [row["use"] for row in told["standings"]] == ["filtering", "ranking", "reward", "acceptance"]
+    assert told["changed"]["since"] == "first"
+    assert "It is the same judge" in told["changed"]["sentences"][0]
+    assert told["expires_at"] == (night(32) + timedelta(hours=1)).isoformat(timespec="seconds")
+    (sign,) = told["sign"]
+    assert sign["who"] == "release owner"
+    assert sign["by"] == told["expires_at"]
+    assert "approve --candidate second --for filtering" in sign["command"]
+    text = page.read_text(encoding="utf-8")
+    for word in ("The gate is open", "taste j1, for filtering", "Four uses, four standards", told["digest"]):
+        assert word in text
+
+
+def test_missing_pieces_come_with_their_commands(lake, ask, tmp_path):
+    missing = [
+        f"{req.missing} {req.remedy}"
+        for use in builtin_uses()
+        for req in use.requires
+        if use.name == "ranking"
+    ]
+    rows = standing_rows("second", "j1", allowed=())
+    add_audit(
+        lake,
+        "second",
+        at=2,
+        standings=[{**row, "missing": missing} if row["use"] == "ranking" else row for row in rows],
+    )
+    page = Path(certify(lake, ask(lake, use="ranking"), tmp_path / "report").certificate)
+    commands = {row["command"] for row in content(page)["commands"]}
+    assert "judge-audit import choices FILE" in commands
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "said"),
+    [
+        ("verdicts", lambda t: swapped(t, "verdict", "fail"), "verdicts: Changed: second/c-honest/"),
+        ("verdicts", lambda t: t.slice(1), "verdicts: Missing: "),
+        ("scores", lambda t: swapped(t, "value", 9.5), "scores: Changed: "),
+        ("standings", lambda t: swapped(t, "standing", "allowed"), "standings: Changed: second/j1/"),
+        ("gates", lambda t: t.slice(2), "gates: Missing: "),
+        ("items", lambda t: swapped(t, "source", "z"), "items: Changed: "),
+        ("approvals", lambda t: swapped(t, "name", "Eve"), "approvals: Changed: "),
+    ],
+)  # fmt: skip
+def test_a_tampered_row_is_named_by_its_table(issued, table, change, said):
+    lake, page = issued
+    found = verify(rewrite(lake, table, change), page, SOON)
+    assert any(fault.startswith(said) for fault in found.faults), found.faults
+
+
+def swapped(table, column, value):
+    """Give every row the same value in a column."""
+    place = table.schema.get_field_index(column)
+    field = table.schema.field(place)
+    values = pa.array([value] * table.num_rows, field.type)
+    return table.set_column(place, field, values)
+
+
+def test_an_added_row_is_named(issued):
+    lake, page = issued
+    key = {"audit_id": "second", "subject": "j1", "check": "scale", "measure": "absolute"}
+    lake.commit({"verdicts": from_rows("verdicts", [{**key, "verdict": "pass"}])})
+    (fault,) = verify(Lake.open(lake.url), page, SOON).faults
+    assert fault.startswith("verdicts: Added: second/j1/*/scale/absolute")
+
+
+def test_a_lost_part_and_a_lost_commit_are_named(issued):
+    lake, page = issued
+    Path(lake.files("standings", "second")[0]).unlink()
+    assert any(
+        fault.startswith("standings: its rows cannot be read") for fault in verify(lake, page, SOON).faults
+    )
+    other = Lake.open(lake.url)
+    for record in other.records():
+        if any(part.table == "standings" and part.partition == "second" for part in record.parts):
+            (Path(lake.url) / "commits" / f"{record.commit_id}.json").unlink()
+    faults = verify(Lake.open(lake.url), page, SOON).faults
+    assert {fault.partition(":")[0] for fault in faults} == {"measures", "standings", "verdicts"}
+
+
+def test_later_audits_comparisons_and_approvals_change_no_certificate(issued, ask):
+    lake, page = issued
+    add_audit(lake, "third", at=3)
+    ask(lake)
+    key = {"audit_id": "second", "subject": "j1", "baseline": "j0", "check": "change", "measure": "tau_drop"}
+    lake.commit({"verdicts": from_rows("verdicts", [{**key, "verdict": "pass"}])})
+    assert verify(Lake.open(lake.url), page, SOON).faults == ()
+
+
+def test_an_edited_certificate_does_not_hold(issued):
+    lake, page = issued
+    beside = page.with_name("certificate.json")
+    text = beside.read_text(encoding="utf-8")
+    beside.write_text(text.replace('"position": "filter and rank"', '"position": "accept"'), encoding="utf-8")
+    assert "was changed" in verify(lake, beside, SOON).faults[0]
+    shown = page.read_text(encoding="utf-8")
+    page.write_text(re.sub("<dd>filter and rank</dd>", "<dd>accept</dd>", shown), encoding="utf-8")
+    (fault,) = verify(lake, page, SOON).faults
+    assert "What the page shows" in fault
+
+
+def test_an_expired_certificate_does_not_hold(issued):
+    lake, page = issued
+    (fault,) = verify(lake, page, night(60)).faults
+    assert "expired" in fault
+
+
+@pytest.mark.parametrize("text", ["", "{}", "<html></html>", '{"format": 9, "rests": 1, "rows": 1, "digest": 1, "gate": 1}', '{"format": 1, "rests": 1, "rows": 1, "digest": 1, "gate": 1}', "[1]"])  # fmt: skip # noqa: E501
+def test_what_is_no_certificate_is_refused(lake, tmp_path, text):
+    path = tmp_path / "odd.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"odd\.json"):
+        verify(lake, path, SOON)
+    with pytest.raises(UsageError, match="no such file"):
+        verify(lake, tmp_path / "none.json", SOON)
+
+
+def test_hostile_names_are_escaped_and_end_no_script(lake, ask, tmp_path):
+    hostile = "</script><script>alert(1)</script>"
+    rows = standing_rows("second", "j1")
+    add_audit(lake, "second", at=2, standings=[{**row, "reasons": [hostile]} for row in rows])
+    page = Path(certify(lake, ask(lake, use="filtering"), tmp_path / "report").certificate)
+    text = page.read_text(encoding="utf-8")
+    assert "<script>alert" not in text
+    assert text.count("</script>") == 1
+    assert verify(lake, page, SOON).faults == ()
+
+
+def test_order_of_rows_and_files_changes_no_digest(issued):
+    lake, page = issued
+    other = rewrite(
+        lake, "scores", lambda table: table.take(pc.sort_indices(table, [("probe_id", "descending")]))
+    )
+    assert verify(other, page, SOON).faults == ()

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import pytest
+from gate_lake import (
+    add_answers,
+    add_audit,
+    add_judge,
+    add_plan,
+    drift_rows,
+    night,
+    standing_rows,
+    verdict_rows,
+)
+
+from judge_audit.errors import UsageError
+from judge_audit.gate.approvals import Approver
+from judge_audit.gate.evidence import audit_digest
+from judge_audit.gate.suites import builtin_suites
+from judge_audit.stages.gating import approve_candidate
+from judge_audit.tables import from_rows
+
+
+def states(told, *, only=None):
+    return {
+        f"{row['suite']}/{row['expectation']}": row["state"]
+        for row in told.answer.rows
+        if only is None or row["state"] == only
+    }
+
+
+def test_with_none_approved_the_gate_is_shut_and_says_how_to_approve_the_first(lake, ask):
+    told = ask(lake, use="filtering")
+    assert (told.answer.state, told.code) == ("shut", 1)
+    assert states(told, only="shut") == {"gate/approved": "shut"}
+    assert "approve --first --candidate first --for filtering" in "\n".join(told.lines)
+
+
+def test_an_equal_candidate_of_an_approved_judge_finds_the_gate_open(approved, ask):
+    add_audit(approved, "second", at=2)
+    told = ask(approved)
+    assert told.answer.question.candidate == "second"
+    assert told.answer.question.baseline == "first"
+    assert told.answer.question.use == "filtering"
+    assert (told.answer.state, told.code) == ("open", 0)
+    assert set(states(told).values()) == {"open"}
+    assert {suite.partition("/")[0] for suite in states(told)} == {"gate", *builtin_suites()}
+    held = approved.read("gates", audit_id="second")
+    assert held.num_rows == len(told.answer.rows)
+    assert set(held["state"].to_pylist()) == {"open"}
+
+
+def test_the_same_question_with_the_same_answer_is_one_asking(approved, ask):
+    add_audit(approved, "second", at=2)
+    first, second = ask(approved), ask(approved, now=night(20))
+    assert first.answer.gate_id == second.answer.gate_id
+    assert len(set(approved.read("gates", audit_id="second")["asked_at"].to_pylist())) == 1
+
+
+def test_a_new_conviction_shuts_and_names_fault_owner_and_remedy(approved, ask):
+    add_audit(approved, "second", at=2, failing=("top_response",))
+    told = ask(approved)
+    assert told.code == 1
+    assert states(told, only="shut") == {"convictions/nothing_new": "shut"}
+    said = "\n".join(told.lines)
+    assert "On blur top_response fails." in said
+    assert "judge owner: Mend the judge" in said
+
+
+def test_a_conviction_that_was_approved_does_not_block_again(lake, ask):
+    add_audit(lake, "second", at=2, failing=("top_response",))
+    approver = Approver("Ada", "ada", "known and bearable", first=True)
+    approve_candidate(lake, candidate="second", use="filtering", approver=approver, now=night(3))
+    add_audit(lake, "third", at=4, failing=("top_response",))
+    assert ask(lake).answer.state == "open"
+    rows = verdict_rows("fourth", "j1", failing=("top_response",))
+    other = [{**row, "finding": "another"} if row["verdict"] == "fail" else row for row in rows]
+    add_audit(lake, "fourth", at=5, verdicts=other)
+    assert ask(lake).answer.state == "shut"
+
+
+def test_on_fresh_pictures_the_same_judge_must_be_convicted_twice(approved, ask):
+    for number, plan in enumerate(("fresh", "fresher"), start=2):
+        add_answers(approved, "j1", add_plan(approved, plan))
+        add_audit(approved, plan, at=number, plan=plan, failing=("jitter",))
+    once, twice = ask(approved, candidate="fresh"), ask(approved, candidate="fresher")
+    assert once.code == 0
+    assert "convictions/nothing_new_on_fresh_pictures" in states(once, only="shut")
+    assert "Said, and stopping nothing" in "\n".join(once.lines)
+    assert twice.code == 1
+
+
+def test_a_suspicion_nobody_has_read_shuts_for_the_reward_use_and_bars_nothing_else(lake, ask):
+    standings = standing_rows("first", "j1", allowed=("filtering", "ranking", "reward"))
+    add_audit(lake, "second", at=2, provisional=("premature",), standings=standings_of("second", standings))
+    reward = ask(lake, candidate="second", use="reward")
+    assert states(reward)["verdicts/nothing_suspected"] == "shut"
+    assert "likely fault, not yet read" in "\n".join(reward.lines)
+    filtering = ask(lake, candidate="second", use="filtering")
+    assert states(filtering)["verdicts/nothing_suspected"] == "open"
+
+
+def standings_of(audit, rows):
+    return [{**row, "audit_id": audit} for row in rows]
+
+
+def test_a_use_that_is_not_earned_shuts_and_screening_needs_only_an_order(lake, ask):
+    told = ask(lake, use="acceptance")
+    assert states(told)["standings/allowed"] == "shut"
+    assert "Nobody has shown that acceptance works." in "\n".join(told.lines)
+    assert states(ask(lake, use="screening"))["standings/allowed"] == "open"
+    add_audit(lake, "lost", at=2, standings=standing_rows("lost", "j1", position="none"))
+    assert states(ask(lake, use="screening"))["standings/allowed"] == "shut"
+
+
+def test_a_control_convicted_of_what_nobody_planted_shuts(approved, ask):
+    rows = verdict_rows("second", "j1")
+    wrong = [{**row, "verdict": "fail", "reason": "Convicted of blur."} if row.get("kind") == "lover" else row for row in rows]  # fmt: skip # noqa: E501
+    add_audit(approved, "second", at=2, verdicts=wrong)
+    told = ask(approved)
+    assert "controls/none_wrongly_convicted" in states(told, only="shut")
+    assert "lover: Convicted of blur." in "\n".join(told.lines)
+
+
+def test_every_night_inside_the_margin_and_the_sum_outside_is_caught(approved, ask):
+    for number, drift in enumerate((0.05, 0.09, 0.13), start=2):
+        add_audit(approved, f"night{number}", at=number, drift={"a": 0.01 + drift, "b": -0.01})
+    assert [ask(approved, candidate=f"night{n}").code for n in (2, 3, 4)] == [0, 0, 1]
+    said = "\n".join(ask(approved).lines)
+    assert "blur in a, edge response: +0.13 lift since the approved judge" in said
+    assert "since the night before" not in said
+
+
+def test_on_other_pictures_a_change_counts_only_beyond_both_intervals(approved, ask):
+    add_answers(approved, "j1", add_plan(approved, "other"))
+    add_audit(approved, "noisy", at=2, plan="other", drift={"a": 0.14, "b": -0.01})
+    assert ask(approved).code == 0
+    add_audit(approved, "moved", at=3, plan="other", drift={"a": 0.16, "b": -0.01})
+    assert ask(approved).code == 1
+
+
+def test_the_history_tells_each_night_against_the_night_before_and_the_approved_judge(approved):
+    from judge_audit.lake.connect import connect
+
+    add_audit(approved, "second", at=2, drift={"a": 0.05, "b": -0.01})
+    add_audit(approved, "third", at=3, drift={"a": 0.08, "b": -0.01})
+    question = """
+        SELECT audit_id, before, approved, round(since_before, 6), round(since_approved, 6), since_before_low
+        FROM source_stability_history WHERE source = 'a' ORDER BY night
+    """
+    with connect(approved) as connection:
+        rows = connection.execute(question).fetchall()
+    assert [row[:5] for row in rows] == [
+        ("first", None, None, None, None),
+        ("second", "first", "first", 0.04, 0.04),
+        ("third", "second", "first", 0.03, 0.07),
+    ]
+    assert rows[2][5] == pytest.approx(0.03)
+
+
+def test_a_judge_of_another_name_is_not_held_against_the_approved_one(approved, ask):
+    add_judge(approved, "other", name="colour")
+    add_answers(approved, "other", add_plan(approved, "plan"))
+    add_audit(approved, "theirs", judge="other", at=3)
+    told = ask(approved, use="filtering")
+    assert states(told, only="shut") == {"gate/approved": "shut"}
+    assert "first (2026-01-02, Ada)" in "\n".join(told.lines)
+    against = ask(approved, use="filtering", baseline="first")
+    assert states(against)["gate/approved"] == "open"
+
+
+def test_a_baseline_that_was_never_approved_is_compared_with_and_opens_nothing(approved, ask):
+    add_audit(approved, "second", at=2)
+    add_audit(approved, "third", at=3)
+    told = ask(approved, baseline="second")
+    assert states(told, only="shut") == {"gate/approved": "shut"}
+    assert "never approved" in "\n".join(told.lines)
+
+
+def test_the_approved_audit_must_hold_the_rows_that_were_approved(approved, ask):
+    add_audit(approved, "second", at=2)
+    late = [row | {"measure": "top_drift"} for row in drift_rows("first", "j1", {"a": 0.0})]
+    approved.commit({"measures": from_rows("measures", late)})
+    told = ask(approved)
+    assert states(told)["gate/untouched"] == "shut"
+
+
+def test_an_audit_or_use_that_does_not_exist_is_named(lake, ask):
+    with pytest.raises(UsageError, match="no audit “none”"):
+        ask(lake, candidate="none")
+    with pytest.raises(UsageError, match="the uses are acceptance, filtering, ranking, reward, screening"):
+        ask(lake, use="parties")
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ({}, "open"),
+        ({"expires_at": night(8)}, "shut"),
+        ({"audit_digest": "of other rows"}, "shut"),
+        ({"use": "reward"}, "shut"),
+        ({"judge_id": "another"}, "shut"),
+    ],
+)
+def test_acceptance_needs_a_sign_off_on_these_very_rows_that_still_holds(lake, ask, change, state):
+    allowed = ("filtering", "ranking", "reward", "acceptance")
+    add_audit(lake, "second", at=2, standings=standing_rows("second", "j1", allowed, "accept"))
+    if not change:
+        assert states(ask(lake, use="acceptance"))["signoffs/signed"] == "shut"
+    row = {"signoff_id": "s", "audit_id": "second", "judge_id": "j1", "use": "acceptance", "name": "Ada"}
+    row |= {"audit_digest": audit_digest(lake, "second"), "signed_at": night(3), "expires_at": night(30)}
+    lake.commit({"signoffs": from_rows("signoffs", [{**row, **change}])})
+    told = ask(lake, use="acceptance")
+    assert states(told)["signoffs/signed"] == state
+    assert states(told)["standings/allowed"] == "open"
