@@ -56,22 +56,39 @@ worst AS (
     FROM answered
     GROUP BY ALL
 ),
-flips AS (
+turned AS (
     SELECT
         sides.against,
-        count(*) AS n,
+        rank_changes.*,
+        direction <> 'against_people' AS mild,
+        old_rank_second - old_rank_first + new_rank_first - new_rank_second AS moved
+    FROM own
+    JOIN sides ON sides.judge_id <> own.judge_id
+    JOIN rank_changes ON rank_changes.judge_id = own.judge_id AND rank_changes.baseline = sides.judge_id
+),
+one_each AS (
+    SELECT * FROM turned
+    QUALIFY row_number() OVER (
+        PARTITION BY against, anchor_first ORDER BY mild, NOT across_tiers, moved DESC, anchor_second, dimension
+    ) = 1
+),
+named AS (
+    SELECT
+        against,
         list(
             replace(anchor_first, 'anchor:', '') || coalesce(' (' || tier_first || ')', '') || ' now below '
             || replace(anchor_second, 'anchor:', '') || coalesce(' (' || tier_second || ')', '')
             || CASE direction WHEN 'against_people' THEN ', against people' WHEN 'with_people' THEN ', with people'
                 ELSE '' END
-            ORDER BY direction <> 'against_people', NOT across_tiers,
-                old_rank_second - old_rank_first + new_rank_first - new_rank_second DESC, anchor_first, anchor_second
-        ) AS pairs
-    FROM own
-    JOIN sides ON sides.judge_id <> own.judge_id
-    JOIN rank_changes ON rank_changes.judge_id = own.judge_id AND rank_changes.baseline = sides.judge_id
-    GROUP BY sides.against
+            ORDER BY mild, NOT across_tiers, moved DESC, anchor_first, anchor_second
+        )[:5] AS pairs
+    FROM one_each
+    GROUP BY against
+),
+flips AS (
+    SELECT named.*, counted.n
+    FROM named
+    JOIN (SELECT against, count(*) AS n FROM turned GROUP BY against) AS counted USING (against)
 )
 SELECT
     worst.against,
@@ -80,8 +97,8 @@ SELECT
     CASE WHEN worst.kind <> '*' AND current.answer <> worst.answer THEN 'no' ELSE 'yes' END AS agrees,
     'Against ' || worst.against || CASE worst.kind WHEN '*' THEN '' ELSE ' (' || worst.kind || ')' END || ': '
         || worst.answer || '.'
-        || coalesce(' Turned round: ' || array_to_string(flips.pairs[:5], '; ')
-            || CASE WHEN flips.n > 5 THEN '; and ' || (flips.n - 5) || ' more' ELSE '' END || '.', '')
+        || coalesce(' Turned round: ' || array_to_string(flips.pairs, '; ')
+            || CASE WHEN flips.n > len(flips.pairs) THEN '; and ' || (flips.n - len(flips.pairs)) || ' more' ELSE '' END || '.', '')
         || coalesce(' ' || replace(worst.reason, 'anchor:', ''), '') AS told
 FROM worst
 LEFT JOIN worst AS current ON current.against = worst.against AND current.kind = '*'

@@ -118,3 +118,22 @@ def test_drift_of_the_order_is_told_night_by_night(anchored, ask):
     told = {row[:3]: row[3] for row in rows}
     assert told["j2", "before", "first"] == told["j2", "approved", "first"] == 1.0
     assert told["j3", "before", "j2"] == told["j3", "approved", "first"] < 1.0
+
+
+def neighbours_swapped(pairs):
+    swapped = dict(ORDER)
+    for pair in range(pairs):
+        swapped[2 * pair], swapped[2 * pair + 1] = swapped[2 * pair + 1], swapped[2 * pair]
+    return swapped
+
+
+def test_an_order_that_slips_a_little_every_night_is_caught_against_the_approved_judge(anchored, ask):
+    for number, pairs in enumerate((3, 6, 9), start=2):
+        join(anchored, f"j{number}", neighbours_swapped(pairs))
+        add_audit(anchored, f"night{number}", judge=f"j{number}", at=number, anchors=1)
+    assert ask(anchored, candidate="night2").code == 0
+    told = ask(anchored, candidate="night4")
+    assert told.code == 1
+    row = row_of(told, "anchor_order/same_order_or_better")
+    assert "Against the approved judge" in row["observed"]
+    assert "Against the night before" not in row["observed"]
