@@ -1,9 +1,10 @@
-"""Finding audits in a lake."""
+"""Audits in a lake: finding one, and naming what it came to."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.digests import row_digest, text_digest
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
 LATEST = "latest"
 """Names the newest complete audit."""
 
-SIGNED_TABLES = ("measures", "standings", "verdicts")
-"""What an audit came to: the rows that a sign-off or a certificate stands on."""
+RESULTS = ("audits", "curves", "measures", "verdicts", "standings")
+"""Tables of an audit's own results, in the order in which they are digested."""
+
+COMPARISONS = ("change", "replay")
+"""Checks that compare an audit with another one; they are written when somebody asks."""
 
 
 def find_audit(lake: Lake, name: str = LATEST) -> dict[str, Any]:
@@ -44,15 +48,15 @@ def find_audit(lake: Lake, name: str = LATEST) -> dict[str, Any]:
     return found[0]
 
 
-COMPARED = "change"
-"""The check whose rows hold a judge against another: they come later, and are no part of what its audit found."""
+def result_of(lake: Lake, name: str, audit_id: str) -> pa.Table:
+    """Read one table of an audit's own results, without what it was compared with later."""
+    found = lake.read(name, audit_id=audit_id)
+    if "check" not in found.column_names:
+        return found
+    return found.filter(pc.invert(pc.is_in(found["check"], value_set=pa.array(COMPARISONS))))
 
 
 def audit_digest(lake: Lake, audit_id: str) -> str:
-    """Digest what an audit came to, whatever the files its rows lie in."""
-    held = [lake.read(name, audit_id=audit_id) for name in SIGNED_TABLES]
-    own = [
-        table.filter(pc.not_equal(table["check"], COMPARED)) if "check" in table.column_names else table
-        for table in held
-    ]
-    return text_digest("audit", audit_id, *map(row_digest, own))
+    """Digest an audit's own results: what an approval or a sign-off is given for."""
+    parts = [text for name in RESULTS for text in (name, row_digest(result_of(lake, name, audit_id)))]
+    return text_digest("audit", *parts)

@@ -36,6 +36,7 @@ def sign(  # noqa: PLR0917 - one option each
     from judge_audit.lake import Lake
     from judge_audit.signoffs import Judged, Yes, signoff_lines, signoffs_of
     from judge_audit.signoffs import sign as record
+    from judge_audit.stages.gating import account
 
     opened = Lake.open(where(lake), create=False)
     row = find_audit(opened, audit)
@@ -44,7 +45,7 @@ def sign(  # noqa: PLR0917 - one option each
         found = signoffs_of(opened, row["audit_id"], now)
     else:
         ends = _day(until) if until else now + timedelta(days=DAYS)
-        made = record(opened, row, Yes(use, by, _account(), reason, now, ends), key)
+        made = record(opened, row, Yes(use, by, account(), reason, now, ends), key)
         found = [Judged(made, "")]
     if as_json:
         told = [asdict(entry.signoff) | {"void": entry.void} for entry in found]
@@ -64,13 +65,3 @@ def _day(text: str) -> datetime:
     except ValueError as error:
         raise UsageError(f"--until {text}: write a day as YYYY-MM-DD.") from error
     return day + timedelta(days=1)
-
-
-def _account() -> str:
-    """Name the account that runs the command."""
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"

@@ -28,14 +28,14 @@ class Approver:
     """Who approves, and why.
 
     Attributes:
-        name: The person.
+        signer: The person.
         account: The account of the machine.
         reason: Why.
         despite: Expectations (suite/expectation) taken on by name although they are not met.
         first: Whether nothing was approved before, so that there is nothing to compare with.
     """
 
-    name: str
+    signer: str
     account: str
     reason: str
     despite: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Ro
         "audit_id": question.candidate,
         "judge_id": answer.judge_id,
         "use": question.use,
-        "name": approver.name,
+        "signer": approver.signer,
         "account": approver.account,
         "reason": approver.reason,
         "first": approver.first,
@@ -98,7 +98,7 @@ def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Ro
         "approved_at": now,
     }
     row["approval_id"] = text_digest(
-        "approval", *(str(row[name]) for name in ("audit_id", "use", "name", "reason", "approved_at"))
+        "approval", *(str(row[name]) for name in ("audit_id", "use", "signer", "reason", "approved_at"))
     )
     lake.commit({"gates": from_rows("gates", answer.rows)})
     lake.commit({"approvals": from_rows("approvals", [row])})
@@ -107,7 +107,7 @@ def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Ro
 
 def _see(approver: Approver, answer: Answer) -> None:
     """Refuse what may not be approved."""
-    for option, text in (("--by", approver.name), ("--reason", approver.reason)):
+    for option, text in (("--by", approver.signer), ("--reason", approver.reason)):
         if not text.strip():
             raise UsageError(f"{option} is empty: an approval names a person and says why.")
     use = answer.question.use
@@ -141,4 +141,6 @@ def _names(rows: Any) -> list[str]:  # noqa: ANN401 - rows
 
 def told(approvals: Sequence[Row]) -> str:
     """Name approvals in a sentence."""
-    return "; ".join(f"{row['audit_id']} ({row['approved_at']:%Y-%m-%d}, {row['name']})" for row in approvals)
+    return "; ".join(
+        f"{row['audit_id']} ({row['approved_at']:%Y-%m-%d}, {row['signer']})" for row in approvals
+    )

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.audits import LATEST, audit_digest, find_audit
 from judge_audit.digests import text_digest
 from judge_audit.errors import UsageError
 from judge_audit.gate import own
 from judge_audit.gate.approvals import approved_before
-from judge_audit.gate.evidence import audit_digest
 from judge_audit.gate.expectations import Result, evaluate
 from judge_audit.gate.frames import guard_expectation, guard_suite, rows_told
 from judge_audit.gate.suites import CRITICAL, RESERVED, WARNING, Expectation
 from judge_audit.gate.words import CANNOT, OPEN, SHUT
 from judge_audit.lake.questions import questions
 from judge_audit.messages import say
+from judge_audit.signoffs import signoffs_of
 from judge_audit.vocabulary import POOLED
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Question:
         use: filtering, ranking, reward, acceptance, screening, or a project's own.
         now: The time by which sign-offs have expired or not.
         audit_digest: Digest of the candidate's rows, which sign-offs are given for.
+        signoffs: Names of the sign-offs of the candidate that hold, whatever their use.
     """
 
     candidate: str
@@ -52,6 +54,7 @@ class Question:
     use: str
     now: datetime
     audit_digest: str
+    signoffs: tuple[str, ...] = ()
 
     def parameters(self) -> dict[str, Any]:
         """Give what a suite's queries may name."""
@@ -61,6 +64,7 @@ class Question:
             "use": self.use,
             "now": self.now,
             "audit_digest": self.audit_digest,
+            "signoffs": list(self.signoffs),
         }
 
 
@@ -111,19 +115,15 @@ def candidate_of(lake: Lake, given: str | None) -> Row:
     Raises:
         UsageError: If there is none.
     """
-    rows: list[Row] = lake.read("audits").to_pylist()
-    if given:
-        rows = [row for row in rows if row["audit_id"] == given]
+    if given and given != LATEST:
+        rows: list[Row] = lake.read("audits", audit_id=given).to_pylist()
         rows = [row for row in rows if row["status"] == own.COMPLETE] or rows
         if not rows:
             raise UsageError(
                 f"the lake has no audit “{given}”. `judge-audit lake sql` on the table audits lists them."
             )
         return rows[0]
-    done = [row for row in rows if row["status"] == own.COMPLETE]
-    if not done:
-        raise UsageError("the lake has no complete audit to ask about. Make one: judge-audit run audit.yaml")
-    return max(done, key=lambda row: (row["ended_at"], row["audit_id"]))
+    return find_audit(lake)
 
 
 def held_against(lake: Lake, candidate: Row, use: str, baseline: str) -> str:
@@ -166,7 +166,9 @@ def ask_gate(
         UsageError: If the baseline is no audit.
     """
     held = held_against(lake, candidate, use, baseline)
-    question = Question(candidate["audit_id"], held, use, now, audit_digest(lake, candidate["audit_id"]))
+    audit_id = candidate["audit_id"]
+    signed = (entry.signoff.signoff_id for entry in signoffs_of(lake, audit_id, now) if not entry.void)
+    question = Question(audit_id, held, use, now, audit_digest(lake, audit_id), tuple(signed))
     rows = own.answers(lake, candidate, question, suites, asked_for=baseline != APPROVED)
     with questions(lake, views) as asked:
         for suite in suites.values():

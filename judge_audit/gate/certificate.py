@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit import __version__
+from judge_audit.audits import RESULTS, result_of
 from judge_audit.change import difference
 from judge_audit.digests import canonical_json, text_digest
-from judge_audit.gate.evidence import EVIDENCE, RESULTS, digested, evidence_of, result_of
+from judge_audit.gate.evidence import EVIDENCE, digested, evidence_of
 from judge_audit.gate.owed import expiry, iso, missing_pieces, signatures
 from judge_audit.gate.telling import document_of
 from judge_audit.messages import say
@@ -153,7 +154,7 @@ def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
         return None
     told: Row = {
         "since": approval["audit_id"],
-        "by": approval["name"],
+        "by": approval["signer"],
         "at": iso(approval["approved_at"]),
         "sentences": [say("gate.certificate.same_judge")],
         "flips": [],

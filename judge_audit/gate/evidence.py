@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.digests import row_digest, text_digest
+from judge_audit.digests import row_digest
 from judge_audit.tables import definition
 
 if TYPE_CHECKING:
@@ -16,15 +16,9 @@ if TYPE_CHECKING:
 
     from judge_audit.lake import Lake
 
-RESULTS = ("audits", "curves", "measures", "verdicts", "standings")
-"""Tables of an audit's own results, in the order in which they are digested."""
-
 PLAN = ("items", "probes", "zones")
 EVIDENCE = (*PLAN, "judges", "calls", "scores")
 """Tables of what an audit's figures were made of."""
-
-COMPARISONS = ("change", "replay")
-"""Checks that compare an audit with another one; they are written when somebody asks."""
 
 NAMED_UP_TO = 2_000
 """Tables with no more rows than this are digested row by row too, so that a changed row can be named."""
@@ -57,20 +51,6 @@ def digested(name: str, table: pa.Table) -> Digested:
         for place, row in enumerate(table.select(list(key)).to_pylist())
     }
     return Digested(table.num_rows, row_digest(table), each)
-
-
-def result_of(lake: Lake, name: str, audit_id: str) -> pa.Table:
-    """Read one table of an audit's own results, without what it was compared with later."""
-    found = lake.read(name, audit_id=audit_id)
-    if "check" not in found.column_names:
-        return found
-    return found.filter(pc.invert(pc.is_in(found["check"], value_set=pa.array(COMPARISONS))))
-
-
-def audit_digest(lake: Lake, audit_id: str) -> str:
-    """Digest an audit's own results: what an approval or a sign-off is given for."""
-    parts = [text for name in RESULTS for text in (name, row_digest(result_of(lake, name, audit_id)))]
-    return text_digest("audit", *parts)
 
 
 def evidence_of(lake: Lake, name: str, audit: Mapping[str, Any]) -> pa.Table:

@@ -26,15 +26,10 @@ ACCEPTANCE = "acceptance"
 
 
 def holding(lake: Lake, question: Question) -> list[Row]:
-    """Read the sign-offs that hold: for this audit's very rows and this use, begun and not ended."""
+    """Read the sign-offs for the use that hold, in the order in which they were signed."""
     held = lake.read("signoffs", audit_id=question.candidate, use=question.use).to_pylist()
     return sorted(
-        (
-            row
-            for row in held
-            if row["audit_digest"] == question.audit_digest
-            and row["signed_at"] <= question.now < row["expires_at"]
-        ),
+        (row for row in held if row["signoff_id"] in question.signoffs),
         key=lambda row: (row["signed_at"], row["signoff_id"]),
     )
 
@@ -62,7 +57,7 @@ def signatures(lake: Lake, answer: Answer, approval: Row | None, expires: dateti
     if done:
         return entries + [
             {
-                "who": row["name"],
+                "who": row["signer"],
                 "what": say("gate.certificate.approved", use=question.use, reason=row["reason"]),
                 "by": None,
                 "at": iso(row["approved_at"]),
@@ -85,7 +80,7 @@ def _signoffs(lake: Lake, answer: Answer, expires: datetime | None) -> list[Row]
     question = answer.question
     entries = [
         {
-            "who": row["name"],
+            "who": row["signer"],
             "what": say(
                 "gate.certificate.signed_off", reason=row["reason"], until=f"{row['expires_at']:%Y-%m-%d}"
             ),

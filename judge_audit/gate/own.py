@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.audits import audit_digest
 from judge_audit.gate.approvals import approvals_for, approved_before, names_of, told
-from judge_audit.gate.evidence import audit_digest
 from judge_audit.gate.suites import CRITICAL, RESERVED
 from judge_audit.gate.words import CANNOT, OPEN, SHUT
 from judge_audit.messages import say
@@ -61,7 +61,7 @@ def _approved(lake: Lake, candidate: Row, question: Question, approval: Row | No
             "gate.own.approved.observed",
             audit=approval["audit_id"],
             at=f"{approval['approved_at']:%Y-%m-%d}",
-            name=approval["name"],
+            name=approval["signer"],
         )
         return _row("approved", OPEN, observed=observed, expected=expected)
     others = approvals_for(lake, question.use)

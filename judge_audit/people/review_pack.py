@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit import __version__
+from judge_audit.audits import find_audit
 from judge_audit.digests import pixel_digest
 from judge_audit.errors import UsageError
 from judge_audit.images import load_image
@@ -115,23 +116,6 @@ def export_reviews(lake: Lake, audit_id: str, folder: Path, wanted: Wanted) -> E
     return Exported(
         pack.pack_id, len(pack.order), strata, sum(bool(name) for name in images.values()), tuple(notes)
     )
-
-
-def find_audit(lake: Lake, name: str) -> Row:
-    """Find a complete audit by its id, or the latest.
-
-    Raises:
-        UsageError: If there is none; names those there are.
-    """
-    rows: list[Row] = lake.read("audits", status="complete").to_pylist()
-    rows.sort(key=lambda row: (row["ended_at"], row["audit_id"]))
-    found = rows[-1:] if name == "latest" else [row for row in rows if row["audit_id"] == name]
-    if not found:
-        known = ", ".join(row["audit_id"] for row in rows[-5:]) or "none"
-        raise UsageError(
-            f"--audit {name}: the lake at {lake.url} holds no such complete audit; the newest are {known}."
-        )
-    return found[0]
 
 
 def _card(lake: Lake, judge_id: str) -> Row:

@@ -6,15 +6,13 @@ SELECT
         WHEN count(signoffs.signoff_id) > 0 THEN 'signed'
         ELSE 'unsigned'
     END AS signed,
-    coalesce(string_agg(signoffs."name", ', ' ORDER BY signoffs.signed_at), 'nobody has signed') AS told
+    coalesce(string_agg(signoffs.signer, ', ' ORDER BY signoffs.signed_at), 'nobody has signed') AS told
 FROM audits
 LEFT JOIN signoffs
     ON signoffs.audit_id = audits.audit_id
     AND signoffs.judge_id = audits.judge_id
     AND signoffs."use" = $use
-    AND signoffs.audit_digest = $audit_digest
-    AND signoffs.signed_at <= $now
-    AND signoffs.expires_at > $now
+    AND list_contains($signoffs, signoffs.signoff_id)
 WHERE audits.audit_id = $candidate AND audits.status = 'complete';
 -- keys: the use it is to be released for.
 SELECT $use AS "use";

@@ -9,7 +9,7 @@ from judge_audit.stages.gating import approve_candidate
 
 
 def approver(**parts):
-    return Approver(**{"name": "Ada", "account": "ada", "reason": "it works", **parts})
+    return Approver(**{"signer": "Ada", "account": "ada", "reason": "it works", **parts})
 
 
 def test_the_first_approval_asks_for_the_word_and_keeps_who_why_and_what(lake):
@@ -20,7 +20,7 @@ def test_the_first_approval_asks_for_the_word_and_keeps_who_why_and_what(lake):
     )
     (held,) = lake.read("approvals").to_pylist()
     assert held == {**row, "anchor_head": None}
-    assert (held["name"], held["reason"], held["audit_id"], held["first"]) == (
+    assert (held["signer"], held["reason"], held["audit_id"], held["first"]) == (
         "Ada",
         "it works",
         "first",
@@ -40,7 +40,7 @@ def test_an_approval_for_one_use_is_none_for_another(approved):
         approve_candidate(approved, candidate="first", use="ranking", approver=approver())
 
 
-@pytest.mark.parametrize("parts", [{"name": " "}, {"reason": ""}])
+@pytest.mark.parametrize("parts", [{"signer": " "}, {"reason": ""}])
 def test_a_name_and_a_reason_are_asked_for(lake, parts):
     with pytest.raises(UsageError, match="is empty"):
         approve_candidate(lake, candidate="first", use="filtering", approver=approver(first=True, **parts))

@@ -105,7 +105,7 @@ def test_missing_pieces_come_with_their_commands(lake, ask, tmp_path):
         ("standings", lambda t: swapped(t, "standing", "allowed"), "standings: Changed: second/j1/"),
         ("gates", lambda t: t.slice(2), "gates: Missing: "),
         ("items", lambda t: swapped(t, "source", "z"), "items: Changed: "),
-        ("approvals", lambda t: swapped(t, "name", "Eve"), "approvals: Changed: "),
+        ("approvals", lambda t: swapped(t, "signer", "Eve"), "approvals: Changed: "),
     ],
 )  # fmt: skip
 def test_a_tampered_row_is_named_by_its_table(issued, table, change, said):

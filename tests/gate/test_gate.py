@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+
 import pytest
 from gate_lake import (
     add_answers,
@@ -12,10 +14,12 @@ from gate_lake import (
     verdict_rows,
 )
 
+from judge_audit.audits import audit_digest
+from judge_audit.digests import text_digest
 from judge_audit.errors import UsageError
 from judge_audit.gate.approvals import Approver
-from judge_audit.gate.evidence import audit_digest
 from judge_audit.gate.suites import builtin_suites
+from judge_audit.signoffs import Signoff
 from judge_audit.stages.gating import approve_candidate
 from judge_audit.tables import from_rows
 
@@ -206,9 +210,21 @@ def test_acceptance_needs_a_sign_off_on_these_very_rows_that_still_holds(lake, a
     add_audit(lake, "second", at=2, standings=standing_rows("second", "j1", allowed, "accept"))
     if not change:
         assert states(ask(lake, use="acceptance"))["signoffs/signed"] == "shut"
-    row = {"signoff_id": "s", "audit_id": "second", "judge_id": "j1", "use": "acceptance", "name": "Ada"}
-    row |= {"audit_digest": audit_digest(lake, "second"), "signed_at": night(3), "expires_at": night(30)}
-    lake.commit({"signoffs": from_rows("signoffs", [{**row, **change}])})
+    draft = Signoff(
+        signoff_id="",
+        audit_id="second",
+        judge_id="j1",
+        use="acceptance",
+        signer="Ada",
+        account="ci",
+        reason="It holds.",
+        signed_at=night(3),
+        expires_at=night(30),
+        audit_digest=audit_digest(lake, "second"),
+    )
+    draft = replace(draft, **change)
+    made = replace(draft, signoff_id=text_digest("signoff", draft.words.decode()))
+    lake.commit({"signoffs": from_rows("signoffs", [asdict(made)])})
     told = ask(lake, use="acceptance")
     assert states(told)["signoffs/signed"] == state
     assert states(told)["standings/allowed"] == "open"
