@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 
 from judge_audit.axes.regions import salient
+from judge_audit.items import part_box_of
 from judge_audit.kinds.kind import Unsuited, box_of
 
 if TYPE_CHECKING:
@@ -47,26 +48,11 @@ class Place:
     chosen_by: str
 
 
-def part_box(material: Material) -> tuple[float, float, float, float] | None:
-    """Read the item's part_box: left, top, right, bottom as shares of width and height, parted by spaces.
-
-    Raises:
-        ValueError: If it is something else.
-    """
-    written = str(material.item.get("part_box") or "").replace(",", " ").split()
-    if not written:
-        return None
-    left, top, right, bottom = (float(text) for text in written)
-    if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
-        raise ValueError("out of order")
-    return left, top, right, bottom
-
-
 def _allowed(material: Material) -> tuple[Mask, str] | Unsuited:
     """Give where the damage may lie, and what said so."""
     height, width = material.pixels.shape[:2]
     try:
-        box = part_box(material)
+        box = part_box_of(str(material.item.get("part_box") or ""))
     except ValueError:
         return Unsuited(
             f"part_box is “{material.item['part_box']}”; write left, top, right, bottom as shares from 0 to 1, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
@@ -57,6 +57,31 @@ class PairShown:
     prompt: str
     intact: Pixels
     made: Built | Unsuited
+
+    @property
+    def built(self) -> bool:
+        """Whether there is a pair."""
+        return isinstance(self.made, Built)
+
+    def as_json(self) -> dict[str, Any]:
+        """Give what is known of the pair as plain values."""
+        made = self.made
+        if not isinstance(made, Built):
+            return {"item_id": self.item, "source": self.source, "refused": made.reason}
+        return {
+            "item_id": self.item,
+            "source": self.source,
+            "variant": made.variant,
+            "told": made.told,
+            "prompt": made.prompt,
+            "region": made.box,
+            "frame": made.frame,
+            "difficulty": made.difficulty,
+            "hardness": made.hardness,
+            "rule": made.rule or None,
+            "honest_limits": list(made.honest_limits),
+            "constructed": made.constructed,
+        }
 
 
 def draw_pair_sheet(kind: Kind, shown: Sequence[PairShown]) -> Pixels:
