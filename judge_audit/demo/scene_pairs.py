@@ -73,11 +73,11 @@ def scene_pairs(
     """
     number = seed * SEEDS_APART
     for kind in kinds:
-        for style in STYLES:
+        for turn, style in enumerate(STYLES):
             made = 0
             while made < count:
                 scene = stage_scene(number)
-                variant = DAMAGES[kind][made % len(DAMAGES[kind])]
+                variant = DAMAGES[kind][(made + turn * count) % len(DAMAGES[kind])]
                 number += 1
                 pair = draw_pair(scene, style, kind, variant, seed, size=size)
                 if isinstance(pair, ScenePair):

@@ -37,7 +37,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 SIZES = {"apple": 0.20, "mug": 0.26, "ball": 0.22, "box": 0.28, "bottle": 0.42, "lamp": 0.48, "house": 0.36,
           "tree": 0.42, "balloon": 0.34, "boat": 0.28, "umbrella": 0.36}  # fmt: skip
-_NUMBERS = ("no", "one", "two", "three", "four", "five")
+NUMBERS = ("no", "one", "two", "three", "four", "five")
 _WHERE = {"table": "on a table", "meadow": "in a meadow", "beach": "on a beach", "lake": "by a lake"}
 _WHEN = {"noon": "at noon", "evening": "in the evening", "night": "at night", "fog": "in haze"}
 _STYLE_WORDS = {"flat": "Flat illustration", "shaded": "Rendered picture"}
@@ -142,7 +142,7 @@ def prompt_of(scene: Scene, style: Style) -> str:
     for thing in scene.placed:
         counts[thing.colour, thing.thing] = counts.get((thing.colour, thing.thing), 0) + 1
     parts = [
-        f"{_NUMBERS[count]} {colour} {thing if count == 1 else _plural(thing)}"
+        f"{NUMBERS[count]} {colour} {thing if count == 1 else plural(thing)}"
         for (colour, thing), count in sorted(counts.items())
     ]
     if scene.figure is not None:
@@ -153,6 +153,6 @@ def prompt_of(scene: Scene, style: Style) -> str:
     return f"{_STYLE_WORDS[style]} of {listed} {_WHERE[scene.setting]} {_WHEN[scene.hour]}."
 
 
-def _plural(thing: str) -> str:
+def plural(thing: str) -> str:
     """Give the plural of a thing's name."""
     return thing + ("es" if thing.endswith("x") else "s")

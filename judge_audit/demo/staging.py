@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judge_audit.demo.figure import ARMS, FINGERS, Figure, reach
-from judge_audit.demo.scenes import CHOICES, SIZES, Camera, Placed, Scene
+from judge_audit.demo.scenes import CHOICES, NUMBERS, SIZES, Camera, Placed, Scene, plural
 from judge_audit.demo.shapes import COLOURS
 from judge_audit.digests import draw_seed
 from judge_audit.kinds.exchanges import COLOURS as OTHER_COLOURS
@@ -81,9 +81,14 @@ def stage_scene(seed: int) -> Scene:
     """Set a scene: the same seed gives the same one."""
     rng = np.random.default_rng([23, seed])
     setting = tuple(STAGED)[seed % len(STAGED)]
-    hour = ("noon", "evening", "night")[int(rng.choice(3, p=(0.5, 0.25, 0.25)))]
+    hour = ("noon", "evening", "night")[int(rng.choice(3, p=(0.55, 0.30, 0.15)))]
     side = 1 if rng.integers(2) else -1
-    shirt = ("red", "yellow", "blue", "green", "purple", "white")[int(rng.integers(6))]
+    # Orange beside yellow, and yellow or white in any light but noon's, could be called by another name.
+    unsure = {"orange"} if hour == "noon" else {"orange", "yellow", "white"}
+    shirts = [
+        colour for colour in ("red", "blue", "green", "purple", "yellow", "white") if colour not in unsure
+    ]
+    shirt = shirts[int(rng.integers(len(shirts)))]
     size = float(rng.uniform(0.53, 0.56))
     feet = 0.98 if setting != "table" else 0.86
     figure = Figure(shirt, 0.5 + side * 0.20, feet, round(size, 3), int(rng.integers(16)))
@@ -91,7 +96,7 @@ def stage_scene(seed: int) -> Scene:
     counts = ((1, 2), (2, 1), (3, 0), (1, 1), (2, 0))[int(rng.integers(5))]
     wanted: list[tuple[str, str]] = []
     for kind, count in zip(kinds, counts, strict=True):
-        choices = [colour for colour in CHOICES.get(kind, tuple(COLOURS)) if colour != "orange"]
+        choices = [colour for colour in CHOICES.get(kind, tuple(COLOURS)) if colour not in unsure]
         wanted += [(kind, choices[int(rng.integers(len(choices)))])] * count
     placed = [_placed(kind, colour, slot, side, setting) for slot, (kind, colour) in enumerate(wanted)]
     logo = Placed("logo", "white", 0.5 - side * 0.39, 0.17, 0.13)
@@ -188,15 +193,20 @@ def _count(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
     if len(of_kind) > 1:
         gone = set(of_kind[1:])
         kept = tuple(thing for thing in scene.placed if thing not in gone)
-        told = f"{len(of_kind)} × {kind} asked for, 1 shown."
+        told = f"{_so_many(len(of_kind), kind)} asked for, one shown."
         return Damaged(replace(scene, placed=kept), told)
     side = _side(scene)
     free = range(len(scene.placed), SLOTS)
     more = [_placed(kind, of_kind[0].colour, slot, side, scene.setting) for slot in list(free)[:2]]
     if not more:
         return Unsuited("there is no room for more things.")
-    told = f"1 × {kind} asked for, {1 + len(more)} shown."
+    told = f"One {kind} asked for, {NUMBERS[1 + len(more)]} shown."
     return Damaged(replace(scene, placed=(*scene.placed, *more)), told)
+
+
+def _so_many(count: int, kind: str) -> str:
+    """Say how many of a thing."""
+    return f"{NUMBERS[count].capitalize()} {plural(kind)}"
 
 
 def _side(scene: Scene) -> int:
@@ -215,14 +225,16 @@ def _colour(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
     thing = scene.placed[int(rng.integers(len(scene.placed)))]
     new = _other_colour(thing, rng)
     placed = tuple(replace(it, colour=new) if it.thing == thing.thing else it for it in scene.placed)
-    return Damaged(replace(scene, placed=placed), f"{thing.colour} {thing.thing} asked for, {new} shown.")
+    return Damaged(
+        replace(scene, placed=placed), f"{thing.colour.capitalize()} {thing.thing} asked for, {new} shown."
+    )
 
 
 def _hour(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
     """Show another hour."""
     del rng
     new = "night" if scene.hour == "noon" else "noon"
-    return Damaged(replace(scene, hour=new), f"{scene.hour} asked for, {new} shown.")
+    return Damaged(replace(scene, hour=new), f"{scene.hour.capitalize()} asked for, {new} shown.")
 
 
 def _camera(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:

@@ -29,7 +29,7 @@ NAME = "compliance_breach"
 COVERED = 0.25
 """A banned element may hide at most this share of the subject: hiding it would be another damage."""
 
-KEPT = 0.55
+KEPT = 0.70
 """A cut keeps at least this share of the picture."""
 
 BUSY_LEVELS, BUSY_SHARE = 28, 0.04

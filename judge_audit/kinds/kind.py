@@ -39,8 +39,8 @@ VISIBLE_LEVELS = 16
 SMALLEST_SIDE = 48
 """Pixels; in a smaller picture neither a part nor a space can be damaged so that a person sees it."""
 
-HARDNESS = ((0.90, "hidden: a look may miss it"), (0.70, "small: seen on a second look"),
-            (0.40, "plain: seen on a look"), (0.0, "at a glance"))  # fmt: skip
+HARDNESS = ((0.95, "hidden: a look may miss it"), (0.85, "small: seen on a second look"),
+            (0.50, "plain: seen on a look"), (0.0, "at a glance"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

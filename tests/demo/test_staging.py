@@ -45,7 +45,7 @@ def test_a_scene_is_sound_in_every_dimension_under_its_own_prompt():
 def test_a_prompt_names_things_person_place_and_hour():
     scene = stage_scene(3)
     assert prompt_of(scene, "flat") == (
-        "Flat illustration of three blue boats and a person in a blue shirt by a lake at night."
+        "Flat illustration of three blue boats and a person in a blue shirt by a lake in the evening."
     )
 
 
