@@ -11,7 +11,8 @@ import cv2
 
 from judge_audit.demo.drawing import draw_scene
 from judge_audit.demo.scenes import STYLES, prompt_of
-from judge_audit.demo.staging import DAMAGES, damage_scene, stage_scene, truth_of
+from judge_audit.demo.staging import DAMAGES, damage_scene, stage_scene
+from judge_audit.demo.truth import truth_of
 from judge_audit.kinds.kind import Built, Unsuited, picture_difficulty
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.demo.scenes import Scene, Style
-    from judge_audit.demo.staging import Truth
+    from judge_audit.demo.truth import Truth
 
 SIDE = 320
 SEEDS_APART = 10_000

@@ -54,6 +54,8 @@ class Material:
         mask: True where the subject is, None if the item has no mask.
         rules: The team's brand rules, None if there are none.
         prompts: Topic and prompt of the items a prompt may be exchanged with.
+        strangers: Topic and prompt to exchange with where the items have one topic, such as those a judge of
+            stored texts knows; none takes the package's own.
     """
 
     item: Mapping[str, Any]
@@ -62,6 +64,7 @@ class Material:
     mask: Mask | None = None
     rules: BrandRules | None = None
     prompts: tuple[tuple[str, str], ...] = ()
+    strangers: tuple[tuple[str, str], ...] = ()
 
     @property
     def prompt(self) -> str:

@@ -29,9 +29,15 @@ STRANGERS: tuple[tuple[str, str], ...] = (
 )
 """Prompts of the package's own, for corpora of one topic."""
 
+FRAME = frozenset(
+    {"photo", "photograph", "picture", "image", "illustration", "painting", "drawing", "render"}
+)
+"""Words that say what sort of picture it is: prompts that share them are not alike for it."""
+
 ALIKE = 0.34
 """Prompts that share more of their content words than this are no far exchange."""
 
+_WHOSE = {True: "those given", False: "the package's own"}
 _UNCHECKED = "Nobody has checked that the picture shows what its own prompt says."
 _SMALLER = (
     "A count that is not drawn exactly, a colour of a small part or a light that looks like either hour makes the "
@@ -46,6 +52,11 @@ def content_words(prompt: str) -> set[str]:
     return {word.removesuffix("s") for word in words if word not in SMALL_WORDS}
 
 
+def _words_of(entry: tuple[str, str]) -> set[str]:
+    """Give the content words of a topic and its prompt, without those of any photograph's prompt."""
+    return content_words(" ".join(entry)) - FRAME
+
+
 def kept_share(intact: str, damaged: str) -> float:
     """Give the share of words that two prompts have in common, of all words of either."""
     first, second = (set(re.findall(r"\w+", text.lower())) for text in (intact, damaged))
@@ -54,7 +65,7 @@ def kept_share(intact: str, damaged: str) -> float:
 
 def _alike(first: str, second: str) -> float:
     """Give the share of the shorter prompt's content words that the other has too."""
-    one, other = content_words(first), content_words(second)
+    one, other = content_words(first) - FRAME, content_words(second) - FRAME
     return len(one & other) / max(1, min(len(one), len(other)))
 
 
@@ -69,12 +80,14 @@ def _far(material: Material) -> Built | Unsuited:
     family = [material.topic, material.prompt, *(prompt for _, prompt in material.prompts)]
     if own:
         known = set().union(*(content_words(text) for text in family))
-        others = [entry for entry in STRANGERS if not content_words(" ".join(entry)) & known]
+        others = [entry for entry in material.strangers or STRANGERS if not _words_of(entry) & known]
     others = [entry for entry in others if _alike(entry[1], material.prompt) <= ALIKE]
     if not others:
         return Unsuited("every prompt of another topic shares too many words with the item's own.")
     topic, prompt = others[int(material.random(NAME, "far").integers(len(others)))]
-    whose = "one of the package's own, since the items have one topic" if own else f"of the topic “{topic}”"
+    whose = f"of the topic “{topic}”"
+    if own:
+        whose = f"one of {_WHOSE[bool(material.strangers)]}, since the items have one topic"
     return Built(
         variant="far",
         pixels=None,

@@ -11,7 +11,8 @@ from judge_audit.demo.drawing import draw_scene
 from judge_audit.demo.figure import ARMS, Figure, figure_parts, reach
 from judge_audit.demo.scene_pairs import ScenePair, draw_pair, scene_pairs, write_scene_pairs
 from judge_audit.demo.scenes import STYLES, prompt_of
-from judge_audit.demo.staging import DAMAGES, STAGED, Damaged, damage_scene, stage_scene, truth_of
+from judge_audit.demo.staging import DAMAGES, STAGED, Damaged, damage_scene, stage_scene
+from judge_audit.demo.truth import truth_of
 from judge_audit.kinds import mismatch_kinds
 from judge_audit.kinds.kind import DIMENSIONS, Unsuited
 from judge_audit.pairs import read_pairs

@@ -289,3 +289,11 @@ def test_real_generated_pictures_get_pairs_of_every_kind_but_near_exchanges(shar
         ):  # fmt: skip
             assert isinstance(KINDS[name].build(material, variant), Built), (row["item_id"], name)
         assert isinstance(KINDS["semantic_miss"].build(material, "near"), Unsuited)
+
+
+def test_strangers_that_are_given_take_the_place_of_the_packages_own():
+    given = (("boat", "a photo of a boat"), ("ball", "a photo of a ball"))
+    item = {"prompt": "a photo of two red balls", "topic": "toys"}
+    made = KINDS["semantic_miss"].build(plain(item=item, strangers=given), "far")
+    assert made.prompt == "a photo of a boat"
+    assert "those given" in made.told
