@@ -16,7 +16,7 @@ from judge_audit.errors import Fault, InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FOLDERS = ("axes", "judges", "checks", "uses", "cards", "views")
+FOLDERS = ("axes", "judges", "checks", "kinds", "uses", "cards", "views")
 """Where a team's own parts lie, one file each."""
 
 LAKE_VARIABLE = "JUDGE_AUDIT_LAKE"

@@ -1,4 +1,4 @@
-"""The command that looks ahead: `plan --show AXIS`."""
+"""The command that looks ahead: `plan --show AXIS`, `plan --show-pairs KIND`."""
 
 from __future__ import annotations
 
@@ -22,28 +22,89 @@ def plan(
     file: Path | None = typer.Argument(
         None, metavar="audit.yaml", help="The project's audit.yaml; ./audit.yaml if there is one."
     ),
-    show: str = typer.Option(..., "--show", metavar="AXIS", help="Draw this axis: originals and all rungs."),
+    *,
+    show: str | None = typer.Option(
+        None, "--show", metavar="AXIS", help="Draw this axis: originals and all rungs."
+    ),
+    show_pairs: str | None = typer.Option(
+        None,
+        "--show-pairs",
+        metavar="KIND",
+        help="Draw pairs of this mismatch kind: intact, damaged, difference.",
+    ),
+    rules: Path | None = typer.Option(
+        None, "--rules", help="Brand rules that pairs break; the shipped example if not said."
+    ),
     items: str | None = typer.Option(None, "--items", help="Items file; without one, the demo's pictures."),
     count: int = typer.Option(3, "--count", min=1, max=MOST, help="How many items."),
     out: Path | None = typer.Option(None, "--out", help="Where to; AXIS.png here if not said."),
     as_json: bool = typer.Option(False, "--json", help="Print strengths and zones as JSON."),
 ) -> None:
-    """Show what an axis does, as one picture, before any judge is asked."""
+    """Show what an axis or a mismatch kind does, as one picture, before any judge is asked."""
     from judge_audit.report.sheets import sheet_png
 
+    if (show is None) == (show_pairs is None):
+        raise UsageError("plan draws one thing: give --show AXIS or --show-pairs KIND.")
     configuration = _configuration(file, items)
+    if show_pairs is not None:
+        _plan_pairs(show_pairs, configuration, rules, count, out, as_json=as_json)
+        return
+    assert show is not None
     axis = _axis(show, configuration.project if configuration else "")
     ladders = _ladders(configuration, axis, count)
     target = out or Path(f"{axis.name}.png")
-    try:
-        target.write_bytes(sheet_png(axis, ladders))
-    except OSError as error:
-        raise MachineryError(f"{target}: the picture cannot be written: {error.strerror}.") from error
+    _write(target, sheet_png(axis, ladders))
     if as_json:
         typer.echo(json.dumps(_told(axis, ladders, target), ensure_ascii=False, indent=2))
         return
     told = ", ".join(ladder.item for ladder in ladders)
     typer.echo(f"{target}: {axis.name}, {len(axis.strengths)} rungs, on {told}.")
+
+
+def _write(target: Path, content: bytes) -> None:
+    """Write a picture, or say why not."""
+    try:
+        target.write_bytes(content)
+    except OSError as error:
+        raise MachineryError(f"{target}: the picture cannot be written: {error.strerror}.") from error
+
+
+def _plan_pairs(
+    name: str,
+    configuration: Configuration | None,
+    rules: Path | None,
+    count: int,
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Draw pairs of a mismatch kind: of the items file, or else of the demo's pictures and of staged scenes."""
+    from judge_audit.brand import example_rules, read_brand_rules
+    from judge_audit.parts import find_mismatches
+    from judge_audit.report.pair_sheets import pair_sheet_png
+    from judge_audit.showing_pairs import demo_materials, materials_of_file, show_pairs, show_scene_pairs
+
+    found = find_mismatches(configuration.project if configuration else "")
+    if name not in found:
+        raise UsageError(
+            f"--show-pairs: there is no kind “{name}”; the kinds are {', '.join(sorted(found))}."
+        )
+    kind = found[name].thing
+    stated = read_brand_rules(rules) if rules else example_rules()
+    if configuration is None:
+        shown = show_pairs(kind, demo_materials(count, 20, stated))
+        shown += show_scene_pairs(kind, count, 1) if found[name].origin == "the package" else []
+    else:
+        materials = materials_of_file(configuration.items, count=count, seed=configuration.seed, rules=stated)
+        shown = show_pairs(kind, materials)
+    target = out or Path(f"{name}.png")
+    _write(target, pair_sheet_png(kind, shown))
+    if as_json:
+        told = {"picture": str(target), "kind": name, "pairs": [pair.as_json() for pair in shown]}
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    made = sum(pair.built for pair in shown)
+    typer.echo(f"{target}: {name}, {made} pairs; {len(shown) - made} items do not suit.")
 
 
 def _configuration(file: Path | None, items: str | None) -> Configuration | None:
