@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
     from judge_audit.checks.evidence import Evidence, Findings
 
-NOT_CHECKS = frozenset({"covariate_rows", "covariate_sources", "evidence", "filling", "ladder_question"})
+NOT_CHECKS = frozenset(
+    {
+        "covariate_rows",
+        "covariate_sources",
+        "evidence",
+        "filling",
+        "ladder_question",
+        "mismatch_pairs",
+        "mismatch_people",
+        "mismatch_rows",
+    }
+)
 
 
 def builtin_checks() -> dict[str, Callable[[Evidence], Findings]]:

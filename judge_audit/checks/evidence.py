@@ -134,6 +134,14 @@ class Evidence:
         axes: The axes climbed.
         limits: The limits in force.
         covariates: item_id and one column per surface statistic, NULL where unknown; None if nobody measured.
+        pairs: Deliberate mismatches: pair_id, kind (see schemas/mismatches.yaml), source, cluster, constructed
+            (False if made by hand), intact (item_id), damaged (item_id; for constructed pairs that of the intact
+            member), rung and, optionally, holds (sub-scores that must hold, as a list; NULL: as the kind says).
+            The intact member answers in `responses` as any untouched item; the damaged one in rows with
+            axis `pair:<kind>`, its item_id and the pair's rung (strength is free): never as `original`, so
+            that no reference holds it. None if no pairs were scored.
+        labels: People's labels of the same pictures: item_id, axis, rung (as in `responses`), dimension, rater,
+            value, higher better. None if nobody labelled them.
     """
 
     audit_id: str
@@ -146,6 +154,8 @@ class Evidence:
     axes: Mapping[str, Axis]
     limits: Limits
     covariates: pa.Table | None = None
+    pairs: pa.Table | None = None
+    labels: pa.Table | None = None
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -253,6 +263,10 @@ class Evidence:
         held = {item_id for stratum in self.strata(dimension) for item_id in stratum.items}
         return len(climbing - held) / len(climbing) if climbing else 0.0
 
+    def on_axis(self, axis: str) -> list[dict[str, Any]]:
+        """The responses on one axis."""
+        return self._by_axis.get(axis, [])
+
     @property
     def originals(self) -> list[dict[str, Any]]:
         """The untouched responses, all repeats."""
@@ -265,7 +279,7 @@ class Evidence:
         if not items:
             return None
         place = {item_id: index for index, item_id in enumerate(items)}
-        rungs = len(self.axes[axis].strengths)
+        rungs = len(self.axes[axis].strengths) if axis in self.axes else 1
         repeats = 1 + max(row["repeat"] for row in rows)
         scores = np.full((len(items), rungs, repeats), np.nan)
         inert = np.zeros((len(items), rungs), bool)
