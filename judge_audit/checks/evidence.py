@@ -129,7 +129,8 @@ class Evidence:
         is_control: Whether it has a planted fault.
         card: Its card.
         seed: Seed of every draw.
-        responses: item_id, source, topic, cluster, axis, rung, strength, repeat, dimension, value, state.
+        responses: item_id, source, topic, cluster, axis, rung, strength, repeat, dimension, value, state. Beside
+            `original` and the axes climbed: `pair:<kind>` (see `pairs`) and `combo:<recipe>` (see headroom).
         zones: item_id, axis, perceptible_low, perceptible_high, objectionable, basis.
         axes: The axes climbed.
         limits: The limits in force.

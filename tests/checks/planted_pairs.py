@@ -18,7 +18,7 @@ FREE = {("poor_quality", "structure"), ("structural_error", "aesthetic")}
 def sound(kind, severity, rng):
     """Each falls on its own damage; free cells follow a little."""
     del rng
-    return {d: severity * ((OWN[kind] == d) + 0.3 * ((kind, d) in FREE)) for d in DIMENSIONS}
+    return {d: severity * ((OWN[kind] == d) + 0.25 * ((kind, d) in FREE)) for d in DIMENSIONS}
 
 
 def halo(share):
