@@ -76,15 +76,20 @@ def of_pilot(untouched: Floats, changed: Floats | None = None, step: float = 0.0
     residuals = (again - np.nanmean(again, axis=1, keepdims=True)) / spread
     residuals = residuals * np.sqrt(repeats[repeats > 1] / (repeats[repeats > 1] - 1))[:, None]
     retest = residuals[np.isfinite(residuals)] if residuals.size else np.zeros(1)
+    # Means of few repeats spread more than what they are means of, and rounded differences more than true ones.
+    noise = float(retest.var()) / float(np.median(repeats))
+    centred = centred[np.isfinite(centred)] * math.sqrt(max(0.1, 1 - noise))
     if changed is None:
         departures = stated().change
     else:
         moved = (np.nanmean(changed, axis=1) - means) / spread
         moved = moved[np.isfinite(moved)] - np.nanmean(moved)
-        noise = float(retest.var()) * (1 / float(np.median(repeats)) + 1 / changed.shape[1])
+        noise += float(retest.var()) / changed.shape[1] + (0 if retest.any() else (step / spread) ** 2 / 6)
         true = max(0.0, 1 - noise / float(moved.var())) if moved.var() > 0 else 0.0
-        departures = moved * math.sqrt(true)
-    return Noise(centred[np.isfinite(centred)], departures, retest, step / spread)
+        # A rounded difference keeps the spread of the true one, not its shape.
+        shape = stated(change=float(moved.std())).change if step else moved
+        departures = shape * math.sqrt(true)
+    return Noise(centred, departures, retest, step / spread)
 
 
 @dataclass(frozen=True, slots=True)

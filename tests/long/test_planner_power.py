@@ -1,6 +1,7 @@
 """The planner's n, tried in a world it never saw, gives the promised power within a few points.
 
-The planner learns from a pilot of 300 items; the world is written down here, with other functions.
+The planner learns from a pilot of 3,000 items, so that the planner's error is seen and not the pilot's; the world
+is written down here. A pilot of 300 items knows spreads to 4 %, which alone moves n by 8 %.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def ask(style, latent, repeats, rng):
 
 
 def pilot(style, rng):
-    latent = rng.normal(size=300)
-    changed = ask(style, latent + 0.25 * rng.normal(size=300), 1, rng)
+    latent = rng.normal(size=3000)
+    changed = ask(style, latent + 0.25 * rng.normal(size=3000), 1, rng)
     return of_pilot(ask(style, latent, 2, rng), changed, step=1.0 if style == "integer" else 0.0)
 
 

@@ -25,7 +25,7 @@ def test_a_pilot_gives_back_the_noise_that_was_planted():
     assert noise.retest.std() * spread == pytest.approx(0.6, rel=0.08)
     assert noise.change.std() * spread == pytest.approx(0.8, rel=0.12)
     assert noise.step * spread == pytest.approx(0.5)
-    assert noise.untouched.std() == pytest.approx(1.0, abs=0.02)
+    assert noise.untouched.std() * spread == pytest.approx(2.0, rel=0.06)
 
 
 def test_a_pilot_of_one_score_an_item_knows_of_no_retest_noise():
