@@ -164,6 +164,7 @@ def _hold(matrix: Matrix, kind: str, at: int, claims: int) -> Answer:
         tuple(g.raw(which, own) for g, which in groups),
         tuple(g.lifts(which, at) for g, which in groups),
         tuple(g.raw(which, at) for g, which in groups),
+        tuple(g.scales[:, [own, at]] for g, _ in groups),
     )
     return holds(cell, matrix.evidence.limits["mismatch.spill"], claims)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.digests import draw_seed
 from judge_audit.measures.dimensions import Responses
 from judge_audit.measures.lifts import Lifts, Reference, averaged, extreme_lifts, lifts
 from judge_audit.measures.scale import distinct
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 HAND_MADE, CONSTRUCTED = "hand-made", "constructed"
 """Where pairs come from; the two are never pooled."""
 
+UNIT_DRAWS = 200
+
+NORMAL = 1.3226
+"""Makes the mean absolute deviation of scores drawn in to the 5 % ends the standard deviation if they are normal."""
+
 Answers = dict[tuple[str, str, int], dict[tuple[int, str], float]]
 """Oriented scores by item, axis and rung, then by repeat and dimension; NaN where the answer is missing."""
 
@@ -44,6 +50,7 @@ class Group:
         clusters: Their clusters as in the references, shape (P,).
         intact: Oriented scores, shape (P, D, R), NaN where missing.
         damaged: The same of the damaged members.
+        scales: How far the units are known: unit over that of a resample of clusters, shape (B, D).
     """
 
     source: str
@@ -54,6 +61,7 @@ class Group:
     clusters: Ints
     intact: Floats
     damaged: Floats
+    scales: Floats
 
     def of_kind(self, kind: str, *, dimension: str = "") -> Mask:
         """Say which pairs are of a kind and, if a dimension is named, must leave it as it is."""
@@ -250,7 +258,42 @@ def _group(
         np.array([number[items[pair["intact"]]] for pair in pairs]),
         scores([(pair["intact"], ORIGINAL, 0) for pair in pairs]),
         scores([(pair["damaged"], PAIR_AXIS + pair["kind"], pair["rung"]) for pair in pairs]),
+        unit_scales(untouched, clusters, evidence.card.scale_step, draw_seed(evidence.seed, "units", source)),
     )
+
+
+def unit_scales(untouched: Floats, clusters: Ints, step: float | None, seed: int) -> Floats:
+    """Resample clusters of untouched scores; give the unit over that of each resample, shape (B, D)."""
+    rng = np.random.default_rng(seed)
+    count = int(clusters.max()) + 1
+    members = [np.flatnonzero(clusters == at) for at in range(count)]
+    least = np.array([_least(column, step) for column in untouched.T])
+    found = []
+    for _ in range(UNIT_DRAWS):
+        drawn = untouched[np.concatenate([members[at] for at in rng.integers(count, size=count)])]
+        found.append(np.maximum(_robust(drawn), least))
+    units = np.maximum(_robust(untouched), least)
+    return np.asarray(units / np.maximum(np.array(found), np.finfo(float).tiny))
+
+
+def _robust(scores: Floats) -> Floats:
+    """Robust standard deviation of each column: mean absolute deviation of scores drawn in to the 5 % ends.
+
+    The median absolute deviation jumps on integer scores and is known to 1.17/√n only, this one to 0.8/√n:
+    ratios of responses hang on how well the units are known.
+    """
+    low, high = np.quantile(scores, [0.05, 0.95], axis=0)
+    held = np.clip(scores, low, high)
+    spread = NORMAL * np.abs(held - np.median(held, axis=0)).mean(axis=0)
+    return np.asarray(np.where(spread > 0, spread, scores.std(axis=0)))
+
+
+def _least(scores: Floats, step: float | None) -> float:
+    """One attainable step: as declared, else the smallest difference that occurs."""
+    if step is not None:
+        return step
+    gaps = np.diff(np.unique(np.round(scores, 9)))
+    return float(gaps.min()) if len(gaps) else 0.0
 
 
 def unit(scores: Floats, step: float | None) -> float:
@@ -260,7 +303,4 @@ def unit(scores: Floats, step: float | None) -> float:
         scores: The scores.
         step: The declared step; without one, the smallest difference that occurs stands for it.
     """
-    spread = float(1.4826 * np.median(np.abs(scores - np.median(scores)))) or float(scores.std())
-    gaps = np.diff(np.unique(np.round(scores, 9)))
-    least = step if step is not None else float(gaps.min()) if len(gaps) else 0.0
-    return max(spread, least) or 1.0
+    return max(float(_robust(scores[:, None])[0]), _least(scores, step)) or 1.0

@@ -8,7 +8,7 @@ robust standard deviations they do not: a sub-score is only said to follow anoth
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,12 +95,43 @@ def drops(response: Estimate, fall: float, claims: int) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What two sub-scores do on one kind of damage, per source: the damaged one and the one looked at."""
+    """What two sub-scores do on one kind of damage, per source: the damaged one and the one looked at.
+
+    Attributes:
+        own: Lifts of the damaged one.
+        own_raw: The same in standard deviations.
+        other: Lifts of the other.
+        other_raw: The same in standard deviations.
+        scales: Per source, how far the two standard deviations are known: shape (B, 2), of own and other, the
+            factor by which a resample of the untouched scores would change the responses; none: exactly.
+    """
 
     own: tuple[Lifts, ...]
     own_raw: tuple[Lifts, ...]
     other: tuple[Lifts, ...]
     other_raw: tuple[Lifts, ...]
+    scales: tuple[Floats, ...] = ()
+
+    def excess(self, side: int, share: float) -> tuple[Estimate, Estimate]:
+        """Estimate ±R_ij + share · R_ii in lift and in standard deviations."""
+        lift, raw = (
+            combined_mean([combined(b, a, times=side, plus=share) for a, b in zip(owns, others, strict=True)])
+            for owns, others in ((self.own, self.other), (self.own_raw, self.other_raw))
+        )
+        return lift, replace(raw, variance=raw.variance + self._unknown_scale(side, share))
+
+    def _unknown_scale(self, side: int, share: float) -> float:
+        """Variance of the second for not knowing the standard deviations exactly."""
+        counts = [int(np.isfinite(b.values).sum()) for b in self.other_raw]
+        found = 0.0
+        for index, scale in enumerate(self.scales):
+            means = [
+                float(np.nanmean(p[index].values)) if counts[index] else 0.0
+                for p in (self.own_raw, self.other_raw)
+            ]
+            moved = side * means[1] * scale[:, 1] + share * means[0] * scale[:, 0]
+            found += (counts[index] / max(1, sum(counts))) ** 2 * float(moved.var())
+        return found
 
 
 def holds(cell: Cell, share: float, claims: int) -> Answer:
@@ -113,10 +144,7 @@ def holds(cell: Cell, share: float, claims: int) -> Answer:
     level = corrected_level(claims)
     within = True
     for side in (1, -1):
-        excess = [
-            combined_mean([combined(b, a, times=side, plus=share) for a, b in zip(owns, others, strict=True)])
-            for owns, others in ((cell.own, cell.other), (cell.own_raw, cell.other_raw))
-        ]
+        excess = cell.excess(side, share)
         if all(part.interval(level)[0] > 0 for part in excess):
             return Answer(Verdict.FAIL, side)
         within = within and excess[1].interval(PASS_LEVEL)[1] < 0
@@ -153,12 +181,14 @@ class Responses:
         kinds: Number of each pair's kind, 0 … K−1, shape (P,).
         sources: Number of its source, shape (P,).
         clusters: Number of its cluster inside the source, shape (P,).
+        scales: How far the standard deviations are known: see `Draws`, shape (B', D).
     """
 
     deltas: Floats
     kinds: Ints
     sources: Ints
     clusters: Ints
+    scales: Floats | None = None
 
     def drawn(self, *, seed: int, draws: int = DRAWS) -> Draws:
         """Resample clusters within sources.
@@ -179,7 +209,12 @@ class Responses:
             means = told[..., 1:] / told[..., :1]
         moments = means[..., d:].reshape(*means.shape[:-1], d, d)
         held = len(sums)
-        return Draws(means[..., :d], moments, len(self.deltas), held, held - len(np.unique(source_of)))
+        scales = None
+        if self.scales is not None:
+            picked = self.scales[rng.integers(len(self.scales), size=draws)]
+            scales = np.concatenate([np.ones((1, d)), picked])
+        df = held - len(np.unique(source_of))
+        return Draws(means[..., :d], moments, len(self.deltas), held, df, scales)
 
     def _sums(self) -> tuple[Floats, Ints]:
         """Sum counts, Δ and ΔΔᵀ of each cluster and kind: shape (C, K, 1 + D + D²); sources of clusters."""
@@ -202,6 +237,8 @@ class Draws:
         n: Pairs.
         n_clusters: Clusters.
         df: Clusters minus sources.
+        scales: Factors by which resampled standard deviations change the responses, shape (1 + B, D), the
+            first row 1; None if they are known exactly.
     """
 
     means: Floats
@@ -209,6 +246,7 @@ class Draws:
     n: int
     n_clusters: int
     df: int
+    scales: Floats | None = None
 
     def of(self, told: Floats) -> Resampled:
         """Make a figure of what a statistic gave for each, shape (1 + B,)."""
@@ -218,6 +256,8 @@ class Draws:
         """|R_ij| / |R_ii| in standard deviations for every dimension j, shape (1 + B, D)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             found = np.abs(self.means[:, kind, :]) / np.abs(self.means[:, kind, own, None])
+        if self.scales is not None:
+            found = found * self.scales / self.scales[:, own, None]
         return np.where(np.isfinite(found), found, np.nan)
 
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 POPULATION = 20_000
 
+UNIT_ERROR = 0.8
+"""How well a robust standard deviation is known: this over √n of itself."""
+
 
 class Rehearsed(Protocol):
     """A question whose verdict can be rehearsed."""
@@ -112,14 +115,17 @@ class Spill:
 
     def verdict(self, noise: Noise, design: Design, rng: np.random.Generator) -> Verdict:
         """Make up pairs of one kind and judge one cell."""
-        own, other = [], []
+        own, other, scales = [], [], []
+        error = UNIT_ERROR / math.sqrt(design.untouched)
         for n in shared_out(design.pairs, design.sources):
             # The same damage reaches both: its severity is shared, retest noise is not.
             damage = -self.severity * np.exp(0.25 * rng.normal(size=n) - 0.03)
-            own.append(_moved(noise, damage, n, design, rng))
-            other.append(_moved(noise, self.halo * damage, n, design, rng))
-        cells = [tuple(part[at] for part in side) for side in (own, other) for at in (0, 1)]
-        return holds(Cell(*(_aligned(cell, own) for cell in cells)), self.limit, self.claims).verdict
+            own.append(_scaled(_moved(noise, damage, n, design, rng), error, rng))
+            other.append(_scaled(_moved(noise, self.halo * damage, n, design, rng), error, rng))
+            scales.append(1 + error * rng.normal(size=(200, 2)))
+        cells = [_aligned(tuple(part[at] for part in side), own) for side in (own, other) for at in (0, 1)]
+        cell = Cell(cells[0], cells[1], cells[2], cells[3], tuple(scales))
+        return holds(cell, self.limit, self.claims).verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +254,12 @@ def _moved(
     parts = [lifts(after[:, r], before[:n, r], clusters, reference) for r in range(design.repeats)]
     raw = (after - before[:n]).mean(axis=1)
     return averaged(parts), Lifts(raw, np.broadcast_to(raw[:, None], (n, held)), clusters)
+
+
+def _scaled(part: tuple[Lifts, Lifts], error: float, rng: np.random.Generator) -> tuple[Lifts, Lifts]:
+    """Divide raw changes by a standard deviation that is known with an error."""
+    raw, scale = part[1], 1 / max(0.2, 1 + error * float(rng.normal()))
+    return part[0], Lifts(scale * raw.values, scale * raw.without, raw.clusters)
 
 
 def _aligned(cell: tuple[Lifts, ...], like: list[tuple[Lifts, Lifts]]) -> tuple[Lifts, ...]:

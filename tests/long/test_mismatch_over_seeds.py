@@ -1,4 +1,7 @@
-"""Halo, copies, deaf and sound judges over seeds, with 15 pairs of each kind: printed, and held to 19 of 20."""
+"""Halo, copies, deaf and sound judges over seeds, held to 19 of 20.
+
+15 pairs of each kind, 100 untouched items a source.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ STYLES = ("continuous", "integer", "stochastic")
 
 
 def faults(answer, seed, style, **rest):
-    found = run(make(answer, seed=seed, style=style, **rest))
+    found = run(make(answer, seed=seed, style=style, n=100, **rest))
     rows = {(row.get("dimension", "*"), row["finding"]) for row in found.verdicts if row["verdict"] == "fail"}
     (n_eff,) = [row["value"] for row in found.measures if row["measure"] == "n_eff"]
     return rows, n_eff

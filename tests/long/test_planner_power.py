@@ -11,6 +11,7 @@ import math
 import numpy as np
 import pytest
 
+from judge_audit.checks.mismatch_pairs import unit, unit_scales
 from judge_audit.measures.dimensions import Cell, holds
 from judge_audit.measures.estimates import within
 from judge_audit.measures.lifts import Lifts, Reference, averaged, combined_mean, lifts
@@ -60,8 +61,11 @@ def audit(style, n, shift, rng):
                 )
             ]
         )
-        raw = (after - before[:own])[:, 0] / 1.5
-        found.append((part, Lifts(raw, np.broadcast_to(raw[:, None], (own, held)), np.arange(own))))
+        step = 1.0 if style == "integer" else None
+        raw = (after - before[:own])[:, 0] / unit(before[:, 0], step)
+        # Two sub-scores share nothing here, so each has a resampled unit of its own.
+        scale = unit_scales(before, np.arange(held), step, source) if isinstance(shift, list) else None
+        found.append((part, Lifts(raw, np.broadcast_to(raw[:, None], (own, held)), np.arange(own)), scale))
     return found
 
 
@@ -86,7 +90,7 @@ def test_an_edge_lift_passes_as_often_as_planned(style):
     rng = np.random.default_rng(11)
     plan = needed(Lift(0.0, MARGIN, CLAIMS), pilot(style, rng), Design(), vary="items")
     hits = sum(
-        within(combined_mean([part for part, _ in audit(style, plan.n, 0.0, rng)]), MARGIN, CLAIMS).verdict
+        within(combined_mean([part for part, *_ in audit(style, plan.n, 0.0, rng)]), MARGIN, CLAIMS).verdict
         == Verdict.PASS
         for _ in range(DRAWS)
     )
@@ -102,7 +106,7 @@ def test_an_edge_lift_is_convicted_as_often_as_planned(style):
     plan = needed(asked, noise, Design(), vary="items", verdict=Verdict.FAIL)
     shift = true_shift(style, LIFT)
     hits = sum(
-        within(combined_mean([part for part, _ in audit(style, plan.n, shift, rng)]), MARGIN, CLAIMS).verdict
+        within(combined_mean([part for part, *_ in audit(style, plan.n, shift, rng)]), MARGIN, CLAIMS).verdict
         == Verdict.FAIL
         for _ in range(DRAWS)
     )
@@ -114,15 +118,16 @@ def test_an_edge_lift_is_convicted_as_often_as_planned(style):
 def test_a_halo_of_a_half_is_convicted_as_often_as_planned(style):
     rng = np.random.default_rng(13)
     plan = needed(Spill(0.5, 1 / 3, 2.5, 10), pilot(style, rng), Design(), vary="pairs", verdict=Verdict.FAIL)
-    hits = 0
-    for _ in range(DRAWS):
+    hits, draws = 0, DRAWS // 3
+    for _ in range(draws):
         damage = [-2.5 * np.exp(0.25 * rng.normal(size=plan.n) - 0.03) for _ in range(SOURCES)]
         own = audit(style, plan.n, damage, rng)
         other = audit(style, plan.n, [0.5 * part for part in damage], rng)
         cells = [tuple(part[at] for part in side) for side in (own, other) for at in (0, 1)]
-        hits += holds(Cell(*cells), 1 / 3, 10).verdict == Verdict.FAIL
-    print(f"halo ½, {style}: {plan.n} pairs, promised .80, got {hits / DRAWS:.3f}")
-    assert hits / DRAWS == pytest.approx(0.8, abs=POINTS)
+        scales = tuple(np.hstack([a[2], b[2][::-1]]) for a, b in zip(own, other, strict=True))
+        hits += holds(Cell(*cells, scales), 1 / 3, 10).verdict == Verdict.FAIL
+    print(f"halo ½, {style}: {plan.n} pairs, promised .80, got {hits / draws:.3f}")
+    assert hits / draws == pytest.approx(0.8, abs=POINTS)
 
 
 def test_power_of_a_mean_is_that_of_the_formula_where_it_holds():
