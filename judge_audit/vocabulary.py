@@ -16,6 +16,9 @@ READ = "read items"
 ORIGINAL = "original"
 """The axis of an untouched item."""
 
+PAIR_AXIS = "pair:"
+"""Begins the axis of the damaged member of a pair: `pair:<kind>`."""
+
 IMAGES = "images"
 """Subject of figures about the pictures themselves, whatever the judge."""
 

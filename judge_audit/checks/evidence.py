@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow.compute as pc
 
+from judge_audit.kinds import mismatch_kinds
 from judge_audit.measures.lifts import Lifts, Reference, averaged, lifts
 from judge_audit.measures.scale import distinct
 from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, SMALL, State, ZoneBasis
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from judge_audit.axes.axis import Axis
     from judge_audit.judges.cards import Card
+    from judge_audit.kinds.kind import Kind
     from judge_audit.limits import Limits
 
     Floats = NDArray[np.float64]
@@ -132,7 +134,8 @@ class Evidence:
         card: Its card.
         seed: Seed of every draw.
         responses: item_id, source, topic, prompt_id (where known), cluster, axis, rung, strength, repeat,
-            dimension, value, state.
+            dimension, value, state. Beside `original` and the axes climbed: `pair:<kind>` (see `pairs`) and
+            `combo:<recipe>` (see headroom).
         zones: item_id, axis, perceptible_low, perceptible_high, objectionable, basis.
         axes: The axes climbed.
         limits: The limits in force.
@@ -140,6 +143,12 @@ class Evidence:
         labels: What people said, the table `labels` without import_id, label_text and labelled_at; None or
             no rows if nobody has labelled.
         traffic: A sample of real traffic (see `judge_audit.traffic`); None if none was given.
+        pairs: Deliberate mismatches: pair_id, kind, source, cluster, constructed
+            (False if made by hand), intact (item_id), damaged (item_id; for constructed pairs that of the intact
+            member), rung and, optionally, holds (sub-scores that must hold, as a list; NULL: as the kind says).
+            The intact member answers in `responses` as any untouched item; the damaged one in rows with
+            axis `pair:<kind>`, its item_id and the pair's rung (strength is free): never as `original`, so
+            that no reference holds it. None if no pairs were scored.
     """
 
     audit_id: str
@@ -154,6 +163,8 @@ class Evidence:
     covariates: pa.Table | None = None
     labels: pa.Table | None = None
     traffic: pa.Table | None = None
+    pairs: pa.Table | None = None
+    kinds: Mapping[str, Kind] = field(default_factory=mismatch_kinds)
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -284,7 +295,7 @@ class Evidence:
         if not items:
             return None
         place = {item_id: index for index, item_id in enumerate(items)}
-        rungs = len(self.axes[axis].strengths)
+        rungs = len(self.axes[axis].strengths) if axis in self.axes else 1
         repeats = 1 + max(row["repeat"] for row in rows)
         scores = np.full((len(items), rungs, repeats), np.nan)
         inert = np.zeros((len(items), rungs), bool)

@@ -168,6 +168,11 @@ class Kind:
     variants: tuple[Variant, ...]
     recipe_version: int
 
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """Dimensions that must not follow."""
+        return tuple(name for name, word in self.expectations.items() if word == "hold")
+
     def build(self, material: Material, variant: str = "") -> Built | Unsuited:
         """Build the damaged member of a pair.
 
