@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from judge_audit.axes import fingerprint
 from judge_audit.axes.scratch import Scratch
+from judge_audit.combined import draw_combined, read_recipe
 from judge_audit.digests import pixel_digest, text_digest
 from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
+from judge_audit.measures.headroom import is_combined
 from judge_audit.sight import ASKINGS, SIGHT
 from judge_audit.vocabulary import ORIGINAL, Region, State
 
@@ -156,7 +158,7 @@ def _drawn(
     mask: Callable[[Row], NDArray[np.bool_] | None] | None,
 ) -> Iterator[tuple[int, list[Drawn]]]:
     """Draw the probes that are not settled yet, in batches of planned probes."""
-    scratch = Scratch()
+    scratch, further = Scratch(), Scratch()
     batch: list[Drawn] = []
     size = 0
     asked: set[tuple[str, int]] = set()
@@ -172,7 +174,7 @@ def _drawn(
                 if pixels is None:
                     pixels = load(item)
                     scratch.begin(pixels, _mask(item, probes, mask))
-                drawn = _draw(item, probe, pixels, axes, scratch)
+                drawn = _draw(item, probe, pixels, axes, scratch, further)
                 if held is not None and held["state"] == State.FAILED:
                     drawn = replace(drawn, failed_before=True)
                 if held is None or held["state"] == State.FAILED or held["pixel_digest"] != drawn.digest:
@@ -201,7 +203,12 @@ def _mask(
 
 
 def _draw(
-    item: Row, probe: Row, pixels: NDArray[np.uint8], axes: Mapping[str, Axis], scratch: Scratch
+    item: Row,
+    probe: Row,
+    pixels: NDArray[np.uint8],
+    axes: Mapping[str, Axis],
+    scratch: Scratch,
+    further: Scratch,
 ) -> Drawn:
     """Draw one probe; a rung whose pixels equal the original's is inert."""
     seen = SIGHT.get(probe["axis"])
@@ -209,6 +216,8 @@ def _draw(
         return Drawn(probe, pixels, item["pixel_digest"], inert=False)
     if seen is not None and seen.draw is not None:
         changed = seen.draw(pixels)
+    elif is_combined(probe["axis"]):
+        changed = draw_combined(pixels, read_recipe(probe["recipe"]), axes, scratch, further)
     else:
         changed = axes[probe["axis"]].draw(pixels, probe["strength"], scratch)
     digest = pixel_digest(changed)
@@ -417,6 +426,36 @@ def _recipe(
     axis, repeat = probe["axis"], probe["repeat"]
     if axis in SIGHT and SIGHT[axis].same:
         axis, repeat = ORIGINAL, repeat + ASKINGS[axis]
+    if is_combined(axis):
+        return _combined_recipe(item, probe, axes, visible)
     overdone = axes[axis].overdone if axis in axes else 1.0
     point = visible.get((item["item_id"], axis))
     return Recipe(item["item_id"], item["source"], axis, probe["strength"], point, overdone, repeat)
+
+
+OVERDONE_JOINTLY = 10.0
+"""Joint visibility at which combined changes count as overdone; none that is planned reaches 1."""
+
+
+def _combined_recipe(
+    item: Row,
+    probe: Row,
+    axes: Mapping[str, Axis],
+    visible: Mapping[tuple[str, str], float | None],
+) -> Recipe:
+    """Tell a control what a combined probe lays over one another: the share of each axis's own visible point."""
+    shares = {}
+    for dose in read_recipe(probe["recipe"]):
+        point = visible.get((item["item_id"], dose.axis))
+        last = axes[dose.axis].strengths[-1]
+        shares[dose.axis] = dose.strength / min(last if point is None else point, last)
+    return Recipe(
+        item["item_id"],
+        item["source"],
+        probe["axis"],
+        probe["strength"],
+        1.0,
+        OVERDONE_JOINTLY,
+        probe["repeat"],
+        shares,
+    )
