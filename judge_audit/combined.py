@@ -143,6 +143,10 @@ def soundings(
     return combined_rows([row for row in items if row["item_id"] in drawn], pairs, visible, axes, repeats)
 
 
+CHOSEN_MOST = 4
+"""Recipes that a judge's scores may choose: a pair and a larger combination on each half."""
+
+
 def combined_rows(
     items: Sequence[Row],
     recipes: Sequence[Named],

@@ -195,7 +195,9 @@ def _measures(
         if found is None or (family == POOLED and len({read_combo(e.axis).family for e in own}) < 2):
             continue
         rows.append(_row(evidence, MEASURE, dimension, found.transferable, kind=family))
-        for axis, estimate in dict(zip(found.chosen, found.ridden, strict=True)).items():
+        ridden = dict(zip(found.chosen, found.ridden, strict=True))
+        # Chosen on both halves, a recipe is tried on all images.
+        for axis, estimate in ridden.items() if len(ridden) > 1 else [(found.chosen[0], found.transferable)]:
             rows.append(_row(evidence, "ridden", dimension, estimate, kind=family, axis=axis))
     rows.append(_row(evidence, "image_maximum", dimension, image_maximum(candidates, fresh=False)))
     if min(len(entry.repeats) for entry in candidates) > 1:

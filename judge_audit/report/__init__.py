@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import MachineryError
 from judge_audit.report.document import make_document
+from judge_audit.report.hacking import draw_worst
 from judge_audit.report.page import write_page
 from judge_audit.report.pictures import pictures_of
 from judge_audit.report.strips import draw_strips
@@ -62,7 +63,8 @@ def build_report(
     document = make_document(con, audit_id, axes=axes, warnings=warnings)
     pictures = pictures_of(document["movers"], pixels, axes, masks)
     tiles = draw_strips(document["strips"], pixels, axes, masks)
-    return Report(write_page(document, pictures, tiles), document)
+    worst = draw_worst(document["hacking"], pixels, axes)
+    return Report(write_page(document, pictures, tiles, worst), document)
 
 
 def write_report(report: Report, folder: str | Path) -> Path:

@@ -10,9 +10,12 @@ import jinja2
 
 from judge_audit.messages import knows, say
 from judge_audit.report import (
+    between,
     charts,
     covariate_charts,
     covariates,
+    forest,
+    hacking,
     people,
     people_charts,
     people_map,
@@ -45,6 +48,7 @@ def write_page(
     document: Mapping[str, Any],
     pictures: Mapping[tuple[str, str, float], Pair],
     tiles: Mapping[str, Sequence[Tile]],
+    worst: Mapping[tuple[str, str], Pair] | None = None,
 ) -> str:
     """Write the page.
 
@@ -52,6 +56,7 @@ def write_page(
         document: The content.
         pictures: Pairs of data URIs by item, axis and strength.
         tiles: Small pictures of the contact sheets by axis, the original's first.
+        worst: Pairs of data URIs of the hack forecast by item and recipe.
     """
     sources = sorted({source for section in document["ladders"] for source in section["sources"]})
     styled = len(sources) <= charts.STYLES
@@ -67,6 +72,7 @@ def write_page(
             styles=styles,
             reach=charts.reach_of(document["ladders"]),
             pictures=pictures,
+            worst_pictures=worst or {},
             strips={row["axis"]: row for row in document["strips"]},
             tiles_of=tiles,
             uses=sorted(
@@ -180,6 +186,12 @@ def _environment() -> jinja2.Environment:
         "weight_chart": covariate_charts.weight_chart,
         "percent_text": covariates.percent_text,
         "lift_text": charts.lift_text,
+        "family_chart": hacking.family_chart,
+        "direction": hacking.direction,
+        "doses_text": hacking.doses_text,
+        "between_chart": between.between_chart,
+        "spread_text": between.spread_text,
+        "forest_interval": forest.interval_text,
         "curve": charts.curve,
         "histogram": charts.histogram,
         "people_questions": people.QUESTIONS,

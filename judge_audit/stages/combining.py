@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from judge_audit.axes import fingerprint
 from judge_audit.checks.evidence import Evidence
 from judge_audit.checks.headroom_choice import choose
-from judge_audit.combined import combined_rows, visible_points
+from judge_audit.combined import CHOSEN_MOST, combined_rows, visible_points
 from judge_audit.limits import read_limits
 from judge_audit.probes import RETEST, Plan, blocks
 from judge_audit.session import responses
@@ -49,6 +49,16 @@ def combine(current: Session, prepared: Prepared) -> Prepared:
         new_calls=prepared.new_calls + new,
         reused_calls=prepared.reused_calls + count_asked(probes) - new,
     )
+
+
+def chosen_at_most(current: Session, prepared: Prepared) -> int:
+    """Count the calls that the second round may ask for at the most, before any score is known."""
+    sounded, _ = combined_plans(prepared, prepared.judge_id)
+    if not current.plan_table("probes", sounded).num_rows:
+        return 0
+    zones = current.zones(prepared.plan_id, prepared.zones_id)
+    carriers = len(set(zones["item_id"].to_pylist()))
+    return CHOSEN_MOST * carriers * current.configuration.repeats
 
 
 def chosen_probes(current: Session, prepared: Prepared, card: Card) -> pa.Table:
