@@ -48,15 +48,15 @@ class Foretold:
         named = [axis for axis in self.alone if axis in set(axes)]
         k = len(named)
         plain = sum(self.alone[axis] for axis in named) / math.sqrt(k)
-        return plain + 2 / k * sum(self.extra(pair) for pair in combinations(named, 2))
+        return plain + 2 / k * sum(self.added(pair) for pair in combinations(named, 2))
 
-    def extra(self, pair: tuple[str, str]) -> float:
+    def added(self, pair: tuple[str, str]) -> float:
         """Give what a pair adds to its axes alone, shrunk by its error; 0 where it was not seen."""
         seen = self.joint.get(pair)
         if seen is None:
             return 0.0
-        added = seen.value - sum(self.alone[axis] for axis in pair) / math.sqrt(2)
-        return added * max(0.0, 1 - (seen.error / added) ** 2) if added else 0.0
+        more = seen.value - sum(self.alone[axis] for axis in pair) / math.sqrt(2)
+        return more * max(0.0, 1 - (seen.error / more) ** 2) if more else 0.0
 
 
 def best_pair(model: Foretold, allowed: Callable[[Iterable[str]], bool]) -> tuple[str, ...] | None:

@@ -51,7 +51,9 @@ def _axes(facts: Facts, effect: str, dimension: str) -> list[dict[str, Any]]:
     own = [row for row in mine if row["check"] == NAME]
 
     def of(measure: str, axis: str) -> dict[str, dict[str, Any]]:
-        return {row["source"]: _figure(row) for row in own if row["measure"] == measure and row["axis"] == axis}
+        return {
+            row["source"]: _figure(row) for row in own if row["measure"] == measure and row["axis"] == axis
+        }
 
     margin = facts.limits["stability.difference"]
     found = []
@@ -59,7 +61,9 @@ def _axes(facts: Facts, effect: str, dimension: str) -> list[dict[str, Any]]:
         lifts = {
             row["source"]: _figure(row)
             for row in mine
-            if row["measure"] == LIFTS[effect] and row["axis"] == axis and row["source"] not in {POOLED, SMALL}
+            if row["measure"] == LIFTS[effect]
+            and row["axis"] == axis
+            and row["source"] not in {POOLED, SMALL}
         }
         drift, left_out = of(f"{effect}_drift", axis), of(f"{effect}_left_out", axis)
         sources = [
@@ -91,7 +95,7 @@ def _beyond(figure: Row, margin: float) -> bool:
 
 
 def _furthest(row: Row) -> float:
-    return max(abs(source["drift"]["value"] or 0.0) for source in row["sources"])
+    return max(abs(float(source["drift"]["value"] or 0.0)) for source in row["sources"])
 
 
 def spread_text(row: Row) -> str:

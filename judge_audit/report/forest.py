@@ -72,7 +72,11 @@ def forest(groups: Sequence[Group], label: str, limit: tuple[float, str] | None 
     if limit:
         at = scale.x(limit[0])
         drawn = Markup('<line class="limit" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}"/>')
-        parts = [_words(at, TOP + 11, limit[1], "middle", "tick"), drawn.format(at, TOP + 15, height - BOTTOM), *parts]
+        parts = [
+            _words(at, TOP + 11, limit[1], "middle", "tick"),
+            drawn.format(at, TOP + 15, height - BOTTOM),
+            *parts,
+        ]
     opened = Markup('<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">')
     body = Markup("").join([_grid(scale, furthest, height), *parts])
     return opened.format(WIDTH, height, label) + body + Markup("</svg>")

@@ -56,7 +56,9 @@ def hacking_of(
     for dimension in dict.fromkeys(row["dimension"] for row in measures):
         own = [row for row in measures if row["dimension"] == dimension]
         verdicts = [
-            verdict_of(row) for row in facts.verdicts if row["check"] == NAME and row["dimension"] == dimension
+            verdict_of(row)
+            for row in facts.verdicts
+            if row["check"] == NAME and row["dimension"] == dimension
         ]
         part = {
             "dimension": dimension,
@@ -73,7 +75,9 @@ def hacking_of(
                 )
             },
         }
-        worst = _worst(part["ridden"], [row for row in answers if row["dimension"] == dimension], facts, placing)
+        worst = _worst(
+            part["ridden"], [row for row in answers if row["dimension"] == dimension], facts, placing
+        )
         found.append({**part, "worst": worst, "sentence": _sentence(part)})
     return found
 
@@ -141,7 +145,7 @@ def _worst(
         for row in answers
         if row["axis"] in chosen and _untried(row, facts.audit["seed"])
     }
-    risen = rises(replace(facts, changed=list(told.values())), placing)
+    risen = rises(replace(facts, changed=[dict(row) for row in told.values()]), placing)
     found: list[dict[str, Any]] = []
     for row in sorted(risen, key=lambda row: (-row["lift"], row["item_id"], row["axis"])):
         if len(found) < SHOWN and all(row["item_id"] != other["item_id"] for other in found):
@@ -184,7 +188,9 @@ def draw_worst(
             continue
         changed = draw_combined(original, doses, axes, scratch, further)
         factor = min(1.0, SIDE / max(original.shape[:2]))
-        found[row["item_id"], row["axis"]] = Pair(data_uri(original, factor), data_uri(changed, factor), 100.0)
+        found[row["item_id"], row["axis"]] = Pair(
+            data_uri(original, factor), data_uri(changed, factor), 100.0
+        )
     return found
 
 

@@ -9,4 +9,15 @@ from judge_audit.stages.examining import check
 from judge_audit.stages.planning import Prepared, prepare
 from judge_audit.stages.reporting import Outcome, report
 
-__all__ = ["Outcome", "Prepared", "check", "chosen_at_most", "combine", "pace", "prepare", "report", "score", "score_controls"]
+__all__ = [
+    "Outcome",
+    "Prepared",
+    "check",
+    "chosen_at_most",
+    "combine",
+    "pace",
+    "prepare",
+    "report",
+    "score",
+    "score_controls",
+]

@@ -72,9 +72,7 @@ def chosen_probes(current: Session, prepared: Prepared, card: Card) -> pa.Table:
     recipes = choose(_evidence(current, prepared, card, given, zones))
     carriers = set(zones["item_id"].to_pylist())
     items = [
-        row
-        for row in current.plan_table("items", prepared.plan_id).to_pylist()
-        if row["item_id"] in carriers
+        row for row in current.plan_table("items", prepared.plan_id).to_pylist() if row["item_id"] in carriers
     ]
     repeats = current.configuration.repeats
     rows = combined_rows(
