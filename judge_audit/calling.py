@@ -426,36 +426,6 @@ def _recipe(
     axis, repeat = probe["axis"], probe["repeat"]
     if axis in SIGHT and SIGHT[axis].same:
         axis, repeat = ORIGINAL, repeat + ASKINGS[axis]
-    if is_combined(axis):
-        return _combined_recipe(item, probe, axes, visible)
     overdone = axes[axis].overdone if axis in axes else 1.0
     point = visible.get((item["item_id"], axis))
     return Recipe(item["item_id"], item["source"], axis, probe["strength"], point, overdone, repeat)
-
-
-OVERDONE_JOINTLY = 10.0
-"""Joint visibility at which combined changes count as overdone; none that is planned reaches 1."""
-
-
-def _combined_recipe(
-    item: Row,
-    probe: Row,
-    axes: Mapping[str, Axis],
-    visible: Mapping[tuple[str, str], float | None],
-) -> Recipe:
-    """Tell a control what a combined probe lays over one another: the share of each axis's own visible point."""
-    shares = {}
-    for dose in read_recipe(probe["recipe"]):
-        point = visible.get((item["item_id"], dose.axis))
-        last = axes[dose.axis].strengths[-1]
-        shares[dose.axis] = dose.strength / min(last if point is None else point, last)
-    return Recipe(
-        item["item_id"],
-        item["source"],
-        probe["axis"],
-        probe["strength"],
-        1.0,
-        OVERDONE_JOINTLY,
-        probe["repeat"],
-        shares,
-    )

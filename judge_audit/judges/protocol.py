@@ -42,8 +42,6 @@ class Recipe:
             (the smaller point of its zone), None where nobody can say.
         overdone: The axis's declared overdone strength; 1 for `original`.
         repeat: Which repeat this is.
-        shares: Of a combined probe: the share of its own visible point at which each axis stands. Its strength
-            is then their joint visibility, its visible point 1.
     """
 
     item_id: str
@@ -53,7 +51,6 @@ class Recipe:
     perceptible: float | None
     overdone: float
     repeat: int = 0
-    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

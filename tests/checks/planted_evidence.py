@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pyarrow as pa
 
 from judge_audit.axes.axis import Axis
 from judge_audit.checks import builtin_checks
 from judge_audit.checks.evidence import Evidence, Findings
-from judge_audit.checks.headroom_choice import choose
-from judge_audit.combined import combined_rows, read_recipe, soundings, visible_points
 from judge_audit.judges.protocol import Recipe
 from judge_audit.limits import read_limits
 
@@ -85,52 +81,6 @@ def make(
         rest["labels"] = pa.Table.from_pylist(told)
     parts = {"audit_id": "x", "judge_id": "j", "is_control": False, "seed": 1, "limits": read_limits()} | rest
     return Evidence(card=card, responses=responses, zones=table, axes=given, **parts)
-
-
-def with_combined(evidence, score, *, seed=0):
-    """Plan soundings, have them scored, choose by the scores, and have that scored too, as an audit does."""
-    rows = evidence.responses.to_pylist()
-    zones = evidence.zones.to_pylist()
-    carriers = {row["item_id"] for row in zones}
-    first = {row["item_id"]: row for row in rows if row["axis"] == "original" and row["repeat"] == 0}
-    items = [
-        {name: first[item][name] for name in ("item_id", "source", "topic", "cluster")}
-        | {"pixel_digest": item, "prompt": ""}
-        for item in sorted(carriers)
-    ]
-    home = {row["item_id"]: row for row in items}
-    points = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
-
-    def asked(probes):
-        found = []
-        for probe in probes:
-            item = home[probe["item_id"]]
-            doses = read_recipe(probe["recipe"])
-            shares = {dose.axis: dose.strength / points[probe["item_id"], dose.axis] for dose in doses}
-            recipe = Recipe(
-                f"{seed}-{probe['item_id']}",
-                item["source"],
-                probe["axis"],
-                probe["strength"],
-                1.0,
-                10.0,
-                probe["repeat"],
-                shares,
-            )
-            value = score(recipe)
-            told = {name: probe[name] for name in ("item_id", "axis", "rung", "strength", "repeat")}
-            told |= {name: item[name] for name in ("source", "topic", "cluster")}
-            state = "ok" if value is not None else "refused"
-            found.append(told | {"dimension": "overall", "value": value, "state": state})
-        return found
-
-    def beside(more):
-        return dataclasses.replace(evidence, responses=pa.Table.from_pylist(rows + more), _cache={})
-
-    sounded = asked(soundings(items, zones, evidence.axes, repeats=1, seed=evidence.seed))
-    recipes = choose(beside(sounded))
-    visible = visible_points(zones, evidence.axes)
-    return beside(sounded + asked(combined_rows(items, recipes, visible, evidence.axes, 1)))
 
 
 def examine(evidence):

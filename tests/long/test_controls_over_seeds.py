@@ -11,7 +11,7 @@ from judge_audit.judges.controls import builtin_controls
 from judge_audit.selfproof import convicted, expected
 
 sys.path.append(str(Path(__file__).parents[1] / "checks"))
-from planted_evidence import NAMES, examine, make, with_combined
+from planted_evidence import NAMES, examine, make
 
 pytestmark = pytest.mark.long
 
@@ -29,7 +29,7 @@ def test_a_control_is_convicted_exactly_in_nineteen_of_twenty_seeds(name):
             return control.score_probes([], [recipe])[0].scores["overall"]
 
         evidence = make(score, control.card, seed=seed, is_control=True, labeller=control)
-        found = convicted(examine(with_combined(evidence, score, seed=seed)).verdicts)
+        found = convicted(examine(evidence).verdicts)
         wanted = expected(control.convictions, NAMES)
         tolerated = expected(control.control.tolerated, NAMES)
         strictly += found == wanted

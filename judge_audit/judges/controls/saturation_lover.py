@@ -15,8 +15,6 @@ CLIMB = 0.8
 
 def _answer(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
     del draw
-    if AXIS in recipe.shares:
-        return quality + change + CLIMB * min(1.0, recipe.shares[AXIS])
     if recipe.axis != AXIS or recipe.perceptible is None:
         return quality + change
     return quality + change + CLIMB * min(1.0, recipe.strength / recipe.perceptible)
