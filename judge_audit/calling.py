@@ -23,7 +23,7 @@ from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
 from judge_audit.measures.headroom import is_combined
 from judge_audit.sight import ASKINGS, SIGHT
-from judge_audit.vocabulary import ORIGINAL, Region, State
+from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from judge_audit.axes.axis import Axis
     from judge_audit.judges.cards import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
+    from judge_audit.kinds.kind import Kind
 
     Row = Mapping[str, Any]
 
@@ -386,6 +387,7 @@ def score_control(
     axes: Mapping[str, Axis],
     visible: Mapping[tuple[str, str], float | None],
     drawn: Mapping[tuple[str, int], Row],
+    kinds: Mapping[str, Kind] | None = None,
 ) -> BatchResult:
     """Have a control answer probes from their recipes; pixels were drawn when the judge was asked.
 
@@ -395,19 +397,26 @@ def score_control(
         axes: Axes by name.
         visible: The smaller perceptible point by (item_id, axis).
         drawn: The judge's own calls by (probe_id, repeat), which know what is inert.
+        kinds: Mismatch kinds by name, for the damaged members of pairs.
     """
     result = BatchResult()
     seen: set[tuple[str, int]] = set()
+    first = min((item["source"] for item, _ in work), default="")
     for item, probes in work:
         for probe in probes:
             key = (probe["probe_id"], probe["repeat"])
-            if key in seen or key not in drawn:
+            if key in seen or key not in drawn or not control.answers(probe["axis"]):
                 continue
             seen.add(key)
             if drawn[key]["state"] == State.INERT:
                 reply = Reply(state=State.INERT, attempts=0)
             else:
-                (reply,) = control.score_probes([], [_recipe(item, probe, axes, visible)])
+                recipe = _recipe(item, probe, axes, visible)
+                recipe = replace(recipe, first_source=item["source"] == first)
+                kind = (kinds or {}).get(probe["axis"].removeprefix(PAIR_AXIS))
+                if kind is not None:
+                    recipe = replace(recipe, expectations=kind.expectations)
+                (reply,) = control.score_probes([], [recipe])
             call, scores = rows_of(control.card, probe, reply)
             call |= {"renderer": drawn[key]["renderer"], "pixel_digest": drawn[key]["pixel_digest"]}
             call |= {"latency_ms": 0.0, "called_at": datetime.now(UTC)}

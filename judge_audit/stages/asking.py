@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from judge_audit.calling import score_block, score_control
 from judge_audit.errors import UsageError
 from judge_audit.measures.headroom import is_combined
+from judge_audit.parts import find_mismatches
 from judge_audit.sight import SIGHT
 from judge_audit.stages.combining import chosen_probes, drawn_without_pictures
 from judge_audit.stages.planning import combined_plans
@@ -190,14 +191,16 @@ def score_controls(current: Session, prepared: Prepared) -> None:
     work = _work(current, prepared, None)
     if current.is_table:
         work = work[:: max(1, -(-len(work) // SHOWN_TO_CONTROLS))]
+    kinds = {name: part.thing for name, part in find_mismatches(current.configuration.project).items()}
     for control in current.controls(prepared.zones_id):
         known = current.lake.answered(control.card.judge_id).select(["probe_id", "repeat"]).to_pylist()
         held = {(row["probe_id"], row["repeat"]) for row in known}
         missing = {key: row for key, row in drawn.items() if key not in held}
-        batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing)
+        batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing, kinds=kinds)
         if batch.calls:
             _keep(current, batch.calls, batch.scores)
-        _score_chosen(current, prepared, control, visible, held)
+        if not control.control.pairs_only:
+            _score_chosen(current, prepared, control, visible, held)
 
 
 def _score_chosen(
