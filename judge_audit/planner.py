@@ -216,7 +216,7 @@ def needs(
     wanted: float = WANTED,
     draws: int = DRAWS,
     seed: int = 0,
-    on_question: Callable[[int], None] = lambda count: None,
+    on_question: Callable[[int], None] | None = None,
 ) -> list[Need]:
     """Say what each verdict needs.
 
@@ -263,7 +263,8 @@ def needs(
                 words,
             )
         )
-        on_question(1)
+        if on_question:
+            on_question(1)
     return found
 
 

@@ -39,15 +39,18 @@ def features(image):
 
 
 class Pushed:
-    """Scores by the prompt alone, plus what colour and crispness gain together over the first look at each prompt.
+    """Scores by the prompt alone, plus what colour and crispness gain together over the picture of that prompt.
 
-    Either alone moves nothing: a gain of one brings little of the other, and little is not counted. `asked` counts the pictures it was shown; from `dies_at` on it dies.
+    Either alone moves nothing: a gain of one brings little of the other, and little is not counted. `asked` counts
+    the pictures it was shown; from `dies_at` on it dies.
     """
 
     def __init__(self, items, push, *, dies_at=10**9):
-        with open(items) as file:
+        with items.open() as file:
             rows = list(csv.DictReader(file))
-        self.first = {row["prompt"]: features(np.array(Image.open(items.parent / row["image"]))) for row in rows}
+        self.first = {
+            row["prompt"]: features(np.array(Image.open(items.parent / row["image"]))) for row in rows
+        }
         draws = np.random.default_rng(1).uniform(3, 7, len(rows))
         self.quality = dict(zip(self.first, draws, strict=True))
         self.push, self.dies_at, self.asked = push, dies_at, 0
@@ -59,7 +62,9 @@ class Pushed:
             self.asked += 1
             if self.asked >= self.dies_at:
                 raise KeyboardInterrupt
-            gains = [now / before - 1 for now, before in zip(features(image), self.first[prompt], strict=True)]
+            gains = [
+                now / before - 1 for now, before in zip(features(image), self.first[prompt], strict=True)
+            ]
             both = min(max(0.0, gain - 0.012) / 0.03 for gain in gains)
             found.append(float(self.quality[prompt] + self.push * min(1.0, both)))
         return found

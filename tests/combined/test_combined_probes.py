@@ -112,7 +112,8 @@ def test_a_probe_is_named_by_what_is_shown_and_not_by_who_chose_it():
     rows = items(4)
     visible = visible_points(zones(rows), AXES)
     plain, first, second = (
-        combined_rows(rows, [Named(("contrast+", "sharpen"), half)], visible, AXES, 1) for half in (None, 0, 1)
+        combined_rows(rows, [Named(("contrast+", "sharpen"), half)], visible, AXES, 1)
+        for half in (None, 0, 1)
     )
     ids = [[probe["probe_id"] for probe in probes] for probes in (plain, first, second)]
     assert ids[0] == ids[1] == ids[2]
@@ -131,7 +132,9 @@ def test_the_same_inputs_give_the_same_plan():
 
 def test_repeats_are_planned_as_often_as_asked():
     rows = items(2)
-    probes = combined_rows(rows, [Named(("contrast+", "sharpen"))], visible_points(zones(rows), AXES), AXES, 3)
+    probes = combined_rows(
+        rows, [Named(("contrast+", "sharpen"))], visible_points(zones(rows), AXES), AXES, 3
+    )
     assert [probe["repeat"] for probe in probes] == [0, 1, 2, 0, 1, 2]
 
 

@@ -65,7 +65,7 @@ def test_the_report_shows_direction_figures_and_pictures(hacked):
 def test_combined_answers_are_asked_of_the_lake_in_sql(hacked):
     done, _ = hacked
     with done.connect() as connection:
-        (rows, changed), = connection.execute(
+        ((rows, changed),) = connection.execute(
             "SELECT count(*), avg(change) FROM combined_responses WHERE axis LIKE '%saturation+&sharpen%@%'"
         ).fetchall()
     assert rows >= 32
