@@ -7,13 +7,13 @@ apart everywhere after: a manifest that holds both says so.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import Fault, InputError
 from judge_audit.images import ImageError, ImageLimits, load_image
-from judge_audit.items import resolve_image
+from judge_audit.items import file_columns, resolve_image
 from judge_audit.kinds.kind import DIMENSIONS
 from judge_audit.rows import read_rows
 from judge_audit.vocabulary import POOLED
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from judge_audit.kinds.kind import Kind
+    from judge_audit.lake import Lake
 
 REQUIRED = ("pair_id", "kind", "intact", "damaged")
 OPTIONAL = (
@@ -43,12 +44,23 @@ class Member:
         uri: Where the picture lies, "" for an item.
         prompt: The prompt it is shown with.
         pixel_digest: Of the picture, or the item's own; "" if not known.
+        written: What the manifest calls it.
+        exchanged: Whether it is an item shown with another prompt than its own.
+        file: Of a picture of its own, the columns of table `items` that tell of its file.
     """
 
     item_id: str
     uri: str
     prompt: str
     pixel_digest: str = ""
+    written: str = ""
+    exchanged: bool = False
+    file: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from other members: the item, or the picture with its prompt."""
+        return (self.item_id, "", "") if self.item_id else ("", self.uri, self.prompt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +93,16 @@ class Pair:
     variant: str = ""
     told: str = ""
 
+    def taints(self, kind: Kind) -> str:
+        """Name the item that is damaged by itself, whatever it is shown with; "" if there is none.
+
+        An exchanged prompt damages no picture: the item remains what it is.
+        """
+        damaged = self.damaged
+        same = damaged.item_id == self.intact.item_id
+        only_prompt = damaged.exchanged and (same or kind.damages == "semantic")
+        return "" if only_prompt else damaged.item_id
+
 
 @dataclass(frozen=True, slots=True)
 class PairsRead:
@@ -89,10 +111,12 @@ class PairsRead:
     Attributes:
         pairs: Sorted by pair_id.
         warnings: What a person should know.
+        imports: Digest of each imported file they came from, by `import <import_id>`.
     """
 
     pairs: tuple[Pair, ...]
     warnings: tuple[str, ...]
+    imports: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def by_hand(self) -> tuple[Pair, ...]:
@@ -140,6 +164,7 @@ def read_pairs(
             pairs.append(found)
         else:
             faults += found
+    faults += _taint_faults(path, told.rows, pairs, kinds)
     if faults:
         raise InputError(sorted(set(faults)), ADVICE)
     if not pairs:
@@ -170,6 +195,25 @@ def _row_faults(
         faults += [Fault(path.name, number, column, message) for column, message in said]
         faults += _hold_faults(path, number, row, kinds.get(kind))
     return faults
+
+
+def _taint_faults(
+    path: Path,
+    rows: Sequence[tuple[int, Mapping[str, str]]],
+    pairs: Sequence[Pair],
+    kinds: Mapping[str, Kind],
+) -> list[Fault]:
+    """Find intact members that another pair has as its damaged one: nothing untouched could be held against them."""
+    numbers = {row["pair_id"].strip(): number for number, row in rows}
+    known = [pair for pair in pairs if pair.kind in kinds]
+    damaged = {(name, "", ""): pair.pair_id for pair in known if (name := pair.taints(kinds[pair.kind]))}
+    damaged |= {pair.damaged.key: pair.pair_id for pair in known if pair.damaged.uri}
+    said = "it is the damaged member of pair “{other}”; an intact member is an undamaged item."
+    return [
+        Fault(path.name, numbers[pair.pair_id], "intact", said.format(other=damaged[pair.intact.key]))
+        for pair in pairs
+        if pair.intact.key in damaged
+    ]
 
 
 def _hold_faults(path: Path, number: int, row: Mapping[str, str], kind: Kind | None) -> list[Fault]:
@@ -240,7 +284,9 @@ class _Reader:
     def _member(self, written: str, prompt: str) -> Member:
         """Find a member among the items, else as a picture."""
         if written in self.items:
-            return Member(written, "", prompt, str(self.items[written].get("pixel_digest") or ""))
+            item = self.items[written]
+            digest, exchanged = str(item.get("pixel_digest") or ""), prompt != str(item.get("prompt") or "")
+            return Member(written, "", prompt, digest, written, exchanged)
         if not written:
             return Member("", "", prompt)
         if "." not in Path(written).name and "://" not in written:
@@ -248,7 +294,8 @@ class _Reader:
                 "there is no such item in the items file, and it does not look like a picture's path."
             )
         uri = resolve_image(self.path.parent, written)
-        return Member("", uri, prompt, load_image(uri, self.limits).pixel_digest)
+        image = load_image(uri, self.limits)
+        return Member("", uri, prompt, image.pixel_digest, written, file=file_columns(uri, image))
 
 
 def _same(intact: Member, damaged: Member) -> bool:
@@ -277,3 +324,88 @@ def _warnings(path: Path, columns: Sequence[str], pairs: Sequence[Pair]) -> list
             f"{path.name} holds {built} constructed and {len(pairs) - built} hand-made pairs; they are told apart."
         )
     return told
+
+
+def pairs_of(lake: Lake, items: Iterable[Mapping[str, Any]], kinds: Mapping[str, Kind]) -> PairsRead:
+    """Take the imported pairs of which both members are items.
+
+    Args:
+        lake: The lake.
+        items: The items.
+        kinds: The mismatch kinds by name.
+    """
+    known = {str(item["item_id"]): item for item in items}
+    files = sorted(lake.read("imports", kind="pairs").to_pylist(), key=lambda row: str(row["imported_at"]))
+    place = {row["import_id"]: number for number, row in enumerate(files)}
+    rows = {
+        row["pair_id"]: row
+        for row in sorted(lake.read("pairs").to_pylist(), key=lambda row: place[row["import_id"]])
+        if row["intact"] in known and row["damaged"] in known
+    }
+    strange = sorted({row["kind"] for row in rows.values()} - set(kinds))
+    damaged = {row["damaged"] for row in rows.values()}
+    sound = [row for row in rows.values() if row["kind"] in kinds and row["intact"] not in damaged]
+    notes = [f"Imported pairs of the kind “{kind}” are not used: there is no such kind." for kind in strange]
+    lost = sum(row["intact"] in damaged for row in rows.values())
+    if lost:
+        notes.append(
+            f"{lost} imported pairs are not used: their intact member is another pair's damaged one."
+        )
+    used = {row["import_id"] for row in sound}
+    return PairsRead(
+        tuple(_imported(row, known) for row in sorted(sound, key=lambda row: str(row["pair_id"]))),
+        tuple(notes),
+        {f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used},
+    )
+
+
+def _imported(row: Mapping[str, Any], items: Mapping[str, Mapping[str, Any]]) -> Pair:
+    """Make a pair of a row of table `pairs`."""
+    intact, damaged = (
+        Member(
+            row[name], "", str(items[row[name]]["prompt"] or ""), str(items[row[name]]["pixel_digest"] or "")
+        )
+        for name in ("intact", "damaged")
+    )
+    item = items[row["intact"]]
+    told = {name: str(row[name] or item[name] or "") for name in ("source", "topic")}
+    return Pair(
+        row["pair_id"],
+        row["kind"],
+        intact,
+        damaged,
+        cluster=str(item["cluster"]),
+        hold=None,
+        constructed=False,
+        **told,
+    )
+
+
+def read_strangers(path: str | Path) -> tuple[tuple[str, str], ...]:
+    """Read prompts to exchange with: the columns topic and prompt of a file of rows.
+
+    Raises:
+        InputError: If a column is missing, or a row is empty in one.
+        UsageError: If the file itself cannot be read.
+    """
+    path = Path(path)
+    told = read_rows(path)
+    wanted = ("topic", "prompt")
+    faults = [
+        Fault(path.name, 0, name, "this column is missing from the file.")
+        for name in wanted
+        if name not in told.columns
+    ]
+    if not faults:
+        faults = [
+            *told.faults,
+            *(
+                Fault(path.name, number, name, "it is empty.")
+                for number, row in told.rows
+                for name in wanted
+                if not row[name].strip()
+            ),
+        ]
+    if faults or not told.rows:
+        raise InputError(faults or [Fault(path.name, 0, "", "the file has no rows.")])
+    return tuple(sorted({(row["topic"].strip(), row["prompt"].strip()) for _, row in told.rows}))

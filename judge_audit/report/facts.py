@@ -26,7 +26,8 @@ ORDER BY source, item_id, dimension
 """
 CHANGED = """
 SELECT item_id, source, "cluster", dimension, axis, rung, strength, "value" FROM all_responses
-WHERE plan_id = $1 AND judge_id = $2 AND rung > 0 AND repeat = 0 AND state = 'ok'
+WHERE plan_id = $1 AND judge_id = $2 AND rung > 0 AND NOT starts_with(axis, 'pair:') AND repeat = 0
+    AND state = 'ok'
 ORDER BY item_id, dimension, axis, rung
 """
 STATES = """
@@ -135,7 +136,10 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
 def _counts(con: duckdb.DuckDBPyConnection, plan_id: str) -> Row:
     """Count what the plan holds."""
     counted = "SELECT count(*) AS n, count(DISTINCT source) AS sources FROM items WHERE plan_id = $1"
-    ladders = "SELECT count(DISTINCT item_id) AS ladders FROM probes WHERE plan_id = $1 AND rung > 0"
+    ladders = (
+        "SELECT count(DISTINCT item_id) AS ladders FROM probes "
+        "WHERE plan_id = $1 AND rung > 0 AND NOT starts_with(axis, 'pair:')"
+    )
     refused = "SELECT count(*) AS refused FROM refusals WHERE plan_id = $1"
     return {
         name: value
