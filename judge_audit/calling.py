@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from judge_audit.axes.axis import Axis
     from judge_audit.judges.cards import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
+    from judge_audit.kinds.kind import Kind
 
     Row = Mapping[str, Any]
     Damage = Callable[[Row, Row, NDArray[np.uint8]], NDArray[np.uint8]]
@@ -398,6 +399,7 @@ def score_control(
     visible: Mapping[tuple[str, str], float | None],
     drawn: Mapping[tuple[str, int], Row],
     intact: Mapping[tuple[str, str, int], str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
 ) -> BatchResult:
     """Have a control answer probes from their recipes; pixels were drawn when the judge was asked.
 
@@ -408,19 +410,26 @@ def score_control(
         visible: The smaller perceptible point by (item_id, axis).
         drawn: The judge's own calls by (probe_id, repeat), which know what is inert.
         intact: The intact member of a pair by its damaged item, axis and rung: the two are of one quality.
+        kinds: Mismatch kinds by name, for the damaged members of pairs.
     """
     result = BatchResult()
     seen: set[tuple[str, int]] = set()
+    first = min((item["source"] for item, _ in work), default="")
     for item, probes in work:
         for probe in probes:
             key = (probe["probe_id"], probe["repeat"])
-            if key in seen or key not in drawn:
+            if key in seen or key not in drawn or not control.answers(probe["axis"]):
                 continue
             seen.add(key)
             if drawn[key]["state"] == State.INERT:
                 reply = Reply(state=State.INERT, attempts=0)
             else:
-                (reply,) = control.score_probes([], [_recipe(item, probe, axes, visible, intact or {})])
+                recipe = _recipe(item, probe, axes, visible, intact or {})
+                recipe = replace(recipe, first_source=item["source"] == first)
+                kind = (kinds or {}).get(probe["axis"].removeprefix(PAIR_AXIS))
+                if kind is not None:
+                    recipe = replace(recipe, expectations=kind.expectations)
+                (reply,) = control.score_probes([], [recipe])
             call, scores = rows_of(control.card, probe, reply)
             call |= {"renderer": drawn[key]["renderer"], "pixel_digest": drawn[key]["pixel_digest"]}
             call |= {"latency_ms": 0.0, "called_at": datetime.now(UTC)}

@@ -41,7 +41,9 @@ AT_ONCE = 8
 """Items whose pairs are built side by side."""
 
 NO_RULES = "no brand rules are given; state them in a YAML file and name it under rules (--rules)."
-UNKNOWN_TEXT = "the judge knows stored texts only, and no prompt to exchange with is among them; name some under strangers."
+UNKNOWN_TEXT = (
+    "the judge knows stored texts only, and none to exchange with is among them; name some under strangers."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,14 @@ def score_controls(current: Session, prepared: Prepared) -> None:
         known = current.lake.answered(control.card.judge_id).select(["probe_id", "repeat"]).to_pylist()
         held = {(row["probe_id"], row["repeat"]) for row in known}
         missing = {key: row for key, row in drawn.items() if key not in held}
-        batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing, intact=intact)
+        batch = score_control(
+            control,
+            work,
+            axes=current.axes,
+            visible=visible,
+            drawn=missing,
+            intact=intact,
+            kinds=current.kinds,
+        )
         if batch.calls:
             _keep(current, batch.calls, batch.scores)

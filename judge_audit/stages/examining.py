@@ -51,7 +51,7 @@ def check(current: Session, prepared: Prepared) -> None:
     controls: list[PlantedJudge | SeeingJudge] = [*current.controls(prepared.zones_id), *current.seeing]
     for control in controls:
         found, told = _examine(current, prepared, control.card, covariates, control=control)
-        proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told, zoned)
+        proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
     margin = read_limits(current.configuration.limits)["premature.margin"]
