@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from judge_audit.brand import BrandRules
     from judge_audit.kinds.kind import Box, Kind
     from judge_audit.pairs import Member, Pair
+    from judge_audit.workshop import Workshop
 
     Pixels = NDArray[np.uint8]
     Row = Mapping[str, Any]
@@ -41,7 +42,6 @@ AT_ONCE = 8
 """Items whose pairs are built side by side."""
 
 NO_RULES = "no brand rules are given; state them in a YAML file and name it under rules (--rules)."
-UNKNOWN_TEXT = (
     "the judge knows stored texts only, and none to exchange with is among them; name some under strangers."
 )
 
@@ -63,73 +63,6 @@ class Mismatches:
     items: tuple[dict[str, Any], ...] = ()
     unsuited: tuple[dict[str, Any], ...] = ()
     damaged: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Workshop:
-    """What pairs are built with.
-
-    Attributes:
-        kinds: The mismatch kinds by name.
-        seed: The audit's seed.
-        pixels: Decodes a picture by its uri.
-        mask: Reads the mask of an item, None if it has none.
-        rules: The team's brand rules.
-        prompts: Topic and prompt of the items.
-        strangers: Topic and prompt to exchange with where the items have one topic.
-        knows: Whether the judge can answer for a prompt; None if it takes any.
-    """
-
-    kinds: Mapping[str, Kind]
-    seed: int
-    pixels: Callable[[str], Pixels]
-    mask: Callable[[Row], NDArray[np.bool_] | None]
-    rules: BrandRules | None = None
-    prompts: tuple[tuple[str, str], ...] = ()
-    strangers: tuple[tuple[str, str], ...] = ()
-    knows: Callable[[str], bool] | None = None
-
-    def material(self, item: Row, pixels: Pixels) -> Material:
-        """Lay out what a builder works on."""
-        told = (self.seed, self.mask(item), self.rules, self.prompts, self.strangers)
-        return Material(item, pixels, *told)
-
-    def build(self, kind: Kind, material: Material) -> Built | Unsuited:
-        """Build a pair that the judge can be asked about; each variant is tried before an item is refused."""
-        made = kind.build(material)
-        if not isinstance(made, Built) or self._answerable(made):
-            return made
-        for variant in kind.variants:
-            other = variant.build(material)
-            if isinstance(other, Built) and self._answerable(other):
-                return other
-        return Unsuited(UNKNOWN_TEXT)
-
-    def _answerable(self, made: Built) -> bool:
-        return made.prompt is None or self.knows is None or self.knows(made.prompt)
-
-    def draw(self, item: Row, pair: Row, pixels: Pixels) -> Pixels:
-        """Draw a damaged member again, as it was planned.
-
-        Args:
-            item: Row of table `items` of the damaged member.
-            pair: Row of table `mismatches`.
-            pixels: The item's own pixels.
-
-        Raises:
-            UsageError: If it comes out otherwise, because what it was built with has changed.
-        """
-        if pair["pixel_digest"] == item["pixel_digest"]:
-            return pixels
-        kind = self.kinds.get(pair["kind"])
-        made = kind.build(self.material(item, pixels), pair["variant"]) if kind else None
-        changed = made.pixels if isinstance(made, Built) else None
-        if changed is not None and pixel_digest(changed) == pair["pixel_digest"]:
-            return changed
-        raise UsageError(
-            f"the pair “{pair['pair_id']}” comes out otherwise than it was planned: its brand rules, its mask or its "
-            "kind have changed since. Run the audit again."
-        )
 
 
 @dataclass(slots=True)
@@ -162,7 +95,7 @@ def plan_mismatches(
     draft = _Draft()
     taken = {str(row["item_id"]) for row in rows}
     for pair in by_hand:
-        draft.rows.append(_by_hand(pair, draft.items, taken))
+        draft.rows.append(by_hand_row(pair, draft.items, taken))
     tainted = {pair.taints(workshop.kinds[pair.kind]) for pair in by_hand} - {""}
     shown = {row["item_id"] for row in draft.items.values()}
     own = {row["damaged"] for row in draft.rows if row["damaged"] in shown}
@@ -180,7 +113,7 @@ def plan_mismatches(
     )
 
 
-def _by_hand(pair: Pair, items: dict[tuple[str, str], dict[str, Any]], taken: set[str]) -> dict[str, Any]:
+def by_hand_row(pair: Pair, items: dict[tuple[str, str], dict[str, Any]], taken: set[str]) -> dict[str, Any]:
     """Make the row of a pair of the manifest; members that are pictures of their own become items."""
     names = [_item_of(member, pair, items, taken) for member in (pair.intact, pair.damaged)]
     return {
@@ -346,33 +279,3 @@ def _probes(row: Row, kinds: Mapping[str, Kind], repeats: int) -> list[dict[str,
         }
         for repeat in range(repeats)
     ]
-
-
-def table_mismatches(
-    pairs: Sequence[Pair], probes: Sequence[dict[str, Any]]
-) -> tuple[list[dict[str, Any]], Mismatches]:
-    """Make the pairs of imported scores: the answer to a damaged item is that to its pair, not an untouched score.
-
-    Args:
-        pairs: Pairs of items.
-        probes: The untouched probes of all items.
-
-    Returns:
-        The probes without those of damaged items, with one per pair and repeat instead; and the pairs.
-    """
-    own: dict[str, list[dict[str, Any]]] = {}
-    for probe in probes:
-        own.setdefault(probe["item_id"], []).append(probe)
-    damaged = frozenset(pair.damaged.item_id for pair in pairs)
-    left = [probe for probe in probes if probe["item_id"] not in damaged]
-    rows: list[dict[str, Any]] = []
-    asked: list[dict[str, Any]] = []
-    counts: dict[tuple[str, str], int] = {}
-    for pair in sorted(pairs, key=lambda pair: (pair.damaged.item_id, pair.kind, pair.pair_id)):
-        item = pair.damaged.item_id
-        counts[item, pair.kind] = rung = counts.get((item, pair.kind), 0) + 1
-        rows.append({**_by_hand(pair, {}, set()), "rung": rung, "probe_id": own[item][0]["probe_id"]})
-        place = {"axis": PAIR_AXIS + pair.kind, "rung": rung, "strength": SEVERITY}
-        asked += [{**probe, **place} for probe in own[item]]
-    rows.sort(key=lambda row: str(row["pair_id"]))
-    return [*left, *asked], Mismatches(tuple(rows), tuple(asked), damaged=damaged)

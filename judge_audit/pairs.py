@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from judge_audit.kinds.kind import Kind
-    from judge_audit.lake import Lake
 
 REQUIRED = ("pair_id", "kind", "intact", "damaged")
 OPTIONAL = (
@@ -324,88 +323,3 @@ def _warnings(path: Path, columns: Sequence[str], pairs: Sequence[Pair]) -> list
             f"{path.name} holds {built} constructed and {len(pairs) - built} hand-made pairs; they are told apart."
         )
     return told
-
-
-def pairs_of(lake: Lake, items: Iterable[Mapping[str, Any]], kinds: Mapping[str, Kind]) -> PairsRead:
-    """Take the imported pairs of which both members are items.
-
-    Args:
-        lake: The lake.
-        items: The items.
-        kinds: The mismatch kinds by name.
-    """
-    known = {str(item["item_id"]): item for item in items}
-    files = sorted(lake.read("imports", kind="pairs").to_pylist(), key=lambda row: str(row["imported_at"]))
-    place = {row["import_id"]: number for number, row in enumerate(files)}
-    rows = {
-        row["pair_id"]: row
-        for row in sorted(lake.read("pairs").to_pylist(), key=lambda row: place[row["import_id"]])
-        if row["intact"] in known and row["damaged"] in known
-    }
-    strange = sorted({row["kind"] for row in rows.values()} - set(kinds))
-    damaged = {row["damaged"] for row in rows.values()}
-    sound = [row for row in rows.values() if row["kind"] in kinds and row["intact"] not in damaged]
-    notes = [f"Imported pairs of the kind “{kind}” are not used: there is no such kind." for kind in strange]
-    lost = sum(row["intact"] in damaged for row in rows.values())
-    if lost:
-        notes.append(
-            f"{lost} imported pairs are not used: their intact member is another pair's damaged one."
-        )
-    used = {row["import_id"] for row in sound}
-    return PairsRead(
-        tuple(_imported(row, known) for row in sorted(sound, key=lambda row: str(row["pair_id"]))),
-        tuple(notes),
-        {f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used},
-    )
-
-
-def _imported(row: Mapping[str, Any], items: Mapping[str, Mapping[str, Any]]) -> Pair:
-    """Make a pair of a row of table `pairs`."""
-    intact, damaged = (
-        Member(
-            row[name], "", str(items[row[name]]["prompt"] or ""), str(items[row[name]]["pixel_digest"] or "")
-        )
-        for name in ("intact", "damaged")
-    )
-    item = items[row["intact"]]
-    told = {name: str(row[name] or item[name] or "") for name in ("source", "topic")}
-    return Pair(
-        row["pair_id"],
-        row["kind"],
-        intact,
-        damaged,
-        cluster=str(item["cluster"]),
-        hold=None,
-        constructed=False,
-        **told,
-    )
-
-
-def read_strangers(path: str | Path) -> tuple[tuple[str, str], ...]:
-    """Read prompts to exchange with: the columns topic and prompt of a file of rows.
-
-    Raises:
-        InputError: If a column is missing, or a row is empty in one.
-        UsageError: If the file itself cannot be read.
-    """
-    path = Path(path)
-    told = read_rows(path)
-    wanted = ("topic", "prompt")
-    faults = [
-        Fault(path.name, 0, name, "this column is missing from the file.")
-        for name in wanted
-        if name not in told.columns
-    ]
-    if not faults:
-        faults = [
-            *told.faults,
-            *(
-                Fault(path.name, number, name, "it is empty.")
-                for number, row in told.rows
-                for name in wanted
-                if not row[name].strip()
-            ),
-        ]
-    if faults or not told.rows:
-        raise InputError(faults or [Fault(path.name, 0, "", "the file has no rows.")])
-    return tuple(sorted({(row["topic"].strip(), row["prompt"].strip()) for _, row in told.rows}))

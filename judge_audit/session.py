@@ -19,6 +19,7 @@ from judge_audit.covariates import Surveyor
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.errors import UsageError
 from judge_audit.images import load_image
+from judge_audit.imports.paired import pairs_of
 from judge_audit.items import ItemsRead, read_items
 from judge_audit.judges import load_judge
 from judge_audit.judges.controls import builtin_controls, seeing_controls
@@ -26,13 +27,14 @@ from judge_audit.judges.ruler import Ruler
 from judge_audit.judges.table import KIND as TABLE_KIND
 from judge_audit.lake import Lake
 from judge_audit.masks import load_mask, mask_digest
-from judge_audit.mismatches import Workshop
-from judge_audit.pairs import PairsRead, pairs_of, read_pairs, read_strangers
+from judge_audit.pairs import PairsRead, read_pairs
 from judge_audit.parts import find_kinds, find_mismatches, select_axes
 from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.readings import read_readings, readings_of
+from judge_audit.strangers import read_strangers
 from judge_audit.traffic import read_traffic
 from judge_audit.vocabulary import PAIR_AXIS, POOLED
+from judge_audit.workshop import Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

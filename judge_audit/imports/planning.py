@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from judge_audit.errors import UsageError
 from judge_audit.imports.known import family_of
+from judge_audit.imports.paired import pairs_of, table_mismatches
 from judge_audit.imports.rereading import reread
 from judge_audit.kinds import mismatch_kinds
-from judge_audit.mismatches import table_mismatches
-from judge_audit.pairs import pairs_of
 from judge_audit.probes import Plan, name_plan
 
 if TYPE_CHECKING:
