@@ -13,18 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.digests import pixel_digest, text_digest
-from judge_audit.errors import UsageError
-from judge_audit.kinds.kind import Built, Material, Unsuited
+from judge_audit.kinds.kind import Built, Unsuited
 from judge_audit.probes import probe_id
 from judge_audit.vocabulary import PAIR_AXIS, POOLED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.brand import BrandRules
     from judge_audit.kinds.kind import Box, Kind
     from judge_audit.pairs import Member, Pair
     from judge_audit.workshop import Workshop
@@ -42,8 +40,6 @@ AT_ONCE = 8
 """Items whose pairs are built side by side."""
 
 NO_RULES = "no brand rules are given; state them in a YAML file and name it under rules (--rules)."
-    "the judge knows stored texts only, and none to exchange with is among them; name some under strangers."
-)
 
 
 @dataclass(frozen=True, slots=True)

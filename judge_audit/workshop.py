@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 UNKNOWN_TEXT = (
+    "the judge knows stored texts only, and none to exchange with is among them; name some under strangers."
+)
 
 
 @dataclass(frozen=True, slots=True)
