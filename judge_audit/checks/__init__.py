@@ -25,6 +25,7 @@ NOT_CHECKS = frozenset(
         "filling",
         "joined",
         "ladder_question",
+        "mismatch_cells",
         "mismatch_pairs",
         "mismatch_people",
         "mismatch_rows",

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladder_question import Judged, finite, number, percent
+from judge_audit.checks.mismatch_cells import cell_rows
 from judge_audit.checks.mismatch_pairs import CONSTRUCTED, HAND_MADE, match
 from judge_audit.checks.mismatch_people import in_our_words, of_people
 from judge_audit.checks.mismatch_rows import (
@@ -59,7 +60,8 @@ def run(evidence: Evidence) -> Findings:
         copies = _copies(matrix, len(matrices))
         rows = [_dimension(matrix, at, answers, together=copies) for at in range(matrix.subscores)]
         rows += [_not_returned(matrix, name) for name in _lacking(matrix)]
-        findings += Findings(verdicts=(*rows, *([copies] if copies else [])))
+        cells = cell_rows(matrix, answers, claims)
+        findings += Findings(verdicts=(*rows, *([copies] if copies else []), *cells))
     return findings + _people(evidence)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.checks.premature import NAME as PREMATURE
 from judge_audit.messages import knows, say
 from judge_audit.report.covariates import covariates_of
+from judge_audit.report.dimensions import dimensions_of
 from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.people import people_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from judge_audit.axes.axis import Axis
+    from judge_audit.kinds.kind import Kind
 
     Row = Mapping[str, Any]
 
@@ -34,7 +36,12 @@ THEN_LISTED = 4
 
 
 def make_document(
-    con: duckdb.DuckDBPyConnection, audit_id: str, *, axes: Mapping[str, Axis], warnings: Sequence[str]
+    con: duckdb.DuckDBPyConnection,
+    audit_id: str,
+    *,
+    axes: Mapping[str, Axis],
+    warnings: Sequence[str],
+    kinds: Mapping[str, Kind],
 ) -> dict[str, Any]:
     """Gather the content of an audit's report.
 
@@ -74,6 +81,7 @@ def make_document(
         "covariates": covariates_of(facts),
         "people": people_of(facts),
         "movers": find_movers(facts, placing),
+        "dimensions": dimensions_of(facts, kinds),
         "refused": refused_of(facts.verdicts),
         "scale": [_scale(facts, name) for name in dimensions],
         "purity": purity_of(facts, axes),

@@ -46,6 +46,25 @@ SELECT * FROM verdicts
 WHERE audit_id = $1 AND "check" = 'controls' ORDER BY kind, subject
 """
 
+PAIRS = """
+SELECT mismatches.*, items.prompt AS intact_prompt FROM mismatches
+JOIN items ON items.plan_id = mismatches.plan_id AND items.item_id = mismatches.intact
+WHERE mismatches.plan_id = $1 ORDER BY kind, constructed, pair_id
+"""
+PAIR_SCORES = """
+WITH told AS (
+    SELECT item_id, axis, rung, dimension, avg("value") AS "value" FROM all_responses
+    WHERE plan_id = $1 AND judge_id = $2 AND state = 'ok' AND (axis = 'original' OR starts_with(axis, 'pair:'))
+    GROUP BY ALL
+)
+SELECT pair_id, damaged.dimension, intact."value" AS "before", damaged."value" AS "after" FROM mismatches
+JOIN told AS damaged ON damaged.item_id = mismatches.damaged AND damaged.axis = 'pair:' || mismatches.kind
+    AND damaged.rung = mismatches.rung
+LEFT JOIN told AS intact ON intact.item_id = mismatches.intact AND intact.axis = 'original'
+    AND intact.dimension = damaged.dimension
+WHERE plan_id = $1 ORDER BY pair_id, damaged.dimension
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -69,6 +88,9 @@ class Facts:
         controls: The controls' rows of `verdicts`.
         people_measures: Rows of `measures` about the people who labelled.
         people_verdicts: Rows of `verdicts` about them.
+        pairs: Rows of `mismatches`, with the prompt of the intact member.
+        pair_scores: Scores before and after of every pair and dimension.
+        unsuited: Rows of `unsuited`.
     """
 
     audit: Row
@@ -88,6 +110,9 @@ class Facts:
     controls: list[Row]
     people_measures: list[Row]
     people_verdicts: list[Row]
+    pairs: list[Row]
+    pair_scores: list[Row]
+    unsuited: list[Row]
 
 
 def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
@@ -130,6 +155,11 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
         controls=_rows(con, CONTROLS, audit_id),
         people_measures=_results(con, "measures", audit_id, PEOPLE),
         people_verdicts=_results(con, "verdicts", audit_id, PEOPLE),
+        pairs=_rows(con, PAIRS, plan_id),
+        pair_scores=_rows(con, PAIR_SCORES, plan_id, judge_id),
+        unsuited=_rows(
+            con, "SELECT * FROM unsuited WHERE plan_id = $1 ORDER BY kind, reason, item_id", plan_id
+        ),
     )
 
 

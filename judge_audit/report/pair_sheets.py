@@ -191,7 +191,7 @@ def _row(sheet: Image.Image, top: int, pair: PairShown, made: Built, lines: list
     name = say("pair_sheet.item", item=pair.item, source=pair.source, variant=made.variant)
     pen.text((MARGIN, top + 2), cut(name, plain, 3 * SIDE), INK, plain)
     factor = SIDE / max(pair.intact.shape[:2])
-    for number, (tile, caption) in enumerate(_tiles(pair, made, factor)):
+    for number, (tile, caption) in enumerate(tiles_of(pair, made, factor)):
         left = MARGIN + number * (SIDE + GAP)
         sheet.paste(Image.fromarray(tile), (left, top + LEAD))
         pen.text((left, top + LEAD + _tall(pair) + 3), caption, SOFT, small)
@@ -206,7 +206,7 @@ def _tall(pair: PairShown) -> int:
     return max(1, round(int(height) * SIDE / max(int(height), int(width))))
 
 
-def _tiles(pair: PairShown, made: Built, factor: float) -> list[tuple[Pixels, str]]:
+def tiles_of(pair: PairShown, made: Built, factor: float) -> list[tuple[Pixels, str]]:
     """Give intact, damaged and difference as tiles with their captions."""
     intact = _scaled(pair.intact, factor)
     if made.pixels is None:
