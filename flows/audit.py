@@ -138,9 +138,11 @@ def closing_lines(
 ) -> list[str]:
     """Write the last lines of a run: the position first, then how to go on."""
     lying_here = configuration.items == "" and bool(prepared.imports)
-    questions = (
+    questions: tuple[str, ...] = (
         ("SELECT * FROM percentiles LIMIT 20", "SELECT * FROM scale_summary")
         if lying_here
+        else ("SELECT * FROM response_matrix", "SELECT * FROM unsuited")
+        if configuration.only
         else (
             'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
             "SELECT * FROM percentiles LIMIT 20",
@@ -150,6 +152,12 @@ def closing_lines(
     return [
         f"Position: {told.position}",
         *(f"Sight: {row['reason']}" for row in told.document["sight"]["answers"] if row["verdict"] == "fail"),
+        *(
+            f"Pairs: {row['reason']}"
+            for matrix in (told.document["dimensions"] or {"matrices": ()})["matrices"]
+            for row in matrix["verdicts"]
+            if row["finding"]
+        ),
         *(f"Note: {warning}" for warning in prepared.warnings),
         f"{bought:,} new answers from the judge, {prepared.reused_calls:,} taken from the lake.",
         "Ask the lake:",

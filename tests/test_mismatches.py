@@ -327,3 +327,36 @@ def test_small_pictures_are_refused_by_name(tmp_path):
     assert not made.pairs
     assert {row["kind"] for row in made.unsuited} == set(KINDS)
     assert all(row["item_id"] == "a" for row in made.unsuited)
+
+
+def test_scores_imported_for_both_members_become_a_pair_and_no_untouched_item(tmp_path):
+    from judge_audit.imports.importer import import_file
+    from judge_audit.imports.planning import plan_table_audit
+    from judge_audit.judges import load_judge
+    from judge_audit.lake import Lake
+
+    lake = Lake.open(tmp_path / "lake")
+    (tmp_path / "ours.yaml").write_text("kind: table\nname: ours\nversion: '1'\n", encoding="utf-8")
+    card = load_judge(tmp_path / "ours.yaml").card
+    scores = [("item_id", "source", "overall"), *((f"i{at}", "s", at) for at in range(6))]
+    pairs = [
+        ("pair_id", "kind", "intact", "damaged"),
+        ("p1", "poor_quality", "i1", "i5"),
+        ("p2", "poor_quality", "i2", "i5"),
+    ]
+    for name, content in (("scores", scores), ("pairs", pairs)):
+        with (tmp_path / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(content)
+    import_file(lake, "scores", tmp_path / "scores.csv", card=card)
+    import_file(lake, "pairs", tmp_path / "pairs.csv")
+    made = plan_table_audit(lake, card, KINDS)
+    asked = sorted((row["item_id"], row["axis"], row["rung"]) for row in made.plan.probes.to_pylist())
+    assert asked == [
+        *((f"i{at}", "original", 0) for at in range(5)),
+        ("i5", "pair:poor_quality", 1),
+        ("i5", "pair:poor_quality", 2),
+    ]
+    assert len({row["probe_id"] for row in made.plan.probes.to_pylist()}) == 6
+    assert made.plan.mismatches.num_rows == 2
+    assert any("import" in name for name in made.imports)
+    assert len(made.imports) == 2

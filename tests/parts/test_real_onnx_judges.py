@@ -186,7 +186,7 @@ def test_the_alignment_judge_knows_a_cat_and_refuses_what_it_has_no_text_for(fol
     assert second.scores["overall"] == pytest.approx(cosine["cat"], abs=1e-12)
 
 
-SHOWN = {"cat": "chelsea", "flower": "flower", "cup": "coffee", "person": "grace_hopper", "building": "china"}
+SHOWN = {"cat": "chelsea", "flower": "flower", "cup": "coffee", "person": "grace_hopper"}
 """Texts that the alignment judge knows, and the package's photographs that show them."""
 
 
@@ -198,7 +198,7 @@ def shown(tmp_path_factory):
     for name, photo in SHOWN.items():
         image = Image.open(ROOT / "judge_audit" / "demo" / "photos" / f"{photo}.jpg").convert("RGB")
         width, height = image.size
-        for at in range(4):
+        for at in range(5):
             inset = 0.04 * at
             box = (inset * width, inset * height, (1 - inset / 2) * width, (1 - inset / 3) * height)
             image.crop(tuple(round(side) for side in box)).save(folder / f"{name}{at}.png")
@@ -222,7 +222,7 @@ def test_an_exchanged_prompt_lowers_the_alignment_score_on_most_items(folder, sh
         refused = connection.execute("SELECT count(*) FROM responses WHERE state = 'refused'").fetchone()
     print(f"exchanging the prompt lowers {found[0]} of {found[1]} alignment scores")
     assert found[1] == 16
-    assert found[0] >= 13
+    assert found[0] >= 14
     assert refused == (0,)
     part = done.document["dimensions"]
     cells = {cell["kind"]: cell["lift"]["value"] for cell in part["matrices"][0]["cells"]}
