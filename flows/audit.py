@@ -1,6 +1,6 @@
 """The audit as a Prefect flow: prepare, score block by block, controls, checks, report.
 
-One flow, a task per block of items of one source with all their ladders. A subflow per source was tried on
+One flow, a task per block of items of one source with all their ladders and pairs. A subflow per source was tried on
 paper and left out: each costs a second and sources would wait for one another.
 """
 
@@ -70,10 +70,8 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
     progress.stage("starting")
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):
-        from judge_audit_flows.pipeline import audit_flow  # noqa: PLC0415 - Prefect reads its settings once
-
         workers = configuration.workers or _cores()
-        flow = audit_flow.with_options(task_runner=_runner(configuration.runner, workers))
+        flow = _flow(configuration).with_options(task_runner=_runner(configuration.runner, workers))
         state = flow(configuration.as_json(), return_state=True)
         outcome = state.result(raise_on_failure=False)
     if isinstance(outcome, AuditError):
@@ -110,6 +108,17 @@ def _result(
     )
 
 
+def _flow(configuration: Configuration) -> Any:  # noqa: ANN401 - Prefect's flows are generic in their parameters
+    """Give the flow that does what is asked; Prefect reads its settings once, when it is first imported."""
+    if configuration.only:
+        from judge_audit_flows.mismatches import mismatches_flow  # noqa: PLC0415
+
+        return mismatches_flow
+    from judge_audit_flows.pipeline import audit_flow  # noqa: PLC0415
+
+    return audit_flow
+
+
 def _cores() -> int:
     import os  # noqa: PLC0415
 
@@ -129,9 +138,11 @@ def closing_lines(
 ) -> list[str]:
     """Write the last lines of a run: the position first, then how to go on."""
     lying_here = configuration.items == "" and bool(prepared.imports)
-    questions = (
+    questions: tuple[str, ...] = (
         ("SELECT * FROM percentiles LIMIT 20", "SELECT * FROM scale_summary")
         if lying_here
+        else ("SELECT * FROM response_matrix", "SELECT * FROM unsuited")
+        if configuration.only
         else (
             'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
             "SELECT * FROM percentiles LIMIT 20",
@@ -141,6 +152,12 @@ def closing_lines(
     return [
         f"Position: {told.position}",
         *(f"Sight: {row['reason']}" for row in told.document["sight"]["answers"] if row["verdict"] == "fail"),
+        *(
+            f"Pairs: {row['reason']}"
+            for matrix in (told.document["dimensions"] or {"matrices": ()})["matrices"]
+            for row in matrix["verdicts"]
+            if row["finding"]
+        ),
         *(f"Note: {warning}" for warning in prepared.warnings),
         f"{bought:,} new answers from the judge, {prepared.reused_calls:,} taken from the lake.",
         "Ask the lake:",
@@ -184,12 +201,18 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     sample = len({row["item_id"] for row in looked_at})
     minutes = prepared.new_calls * seconds / 60
     more = stages.chosen_at_most(current, prepared)
+    pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
+    built = sum(row["constructed"] for row in pairs)
+    unsuited = current.plan_table("unsuited", prepared.plan_id).num_rows
     document = {
         "items": current.plan_table("items", prepared.plan_id).num_rows,
         "axes": sorted(current.axes),
         "rungs_per_ladder_item": ladders,
         "sight_items": sample,
         "sight_probes": len(looked_at),
+        "pairs": len(pairs),
+        "pairs_built": built,
+        "unsuited": unsuited,
         "probes": prepared.new_calls + prepared.reused_calls,
         "new_calls": prepared.new_calls,
         "reused_calls": prepared.reused_calls,
@@ -202,6 +225,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     lines = [
         f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
         f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see.",
+        f"{len(pairs)} deliberate mismatches: {built} built by rule, {len(pairs) - built} made by hand.",
         (
             f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
             f"{prepared.reused_calls:,} answers are in the lake already."

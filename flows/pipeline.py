@@ -25,6 +25,11 @@ def audit_flow(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, sta
     Returns:
         The plan, how many answers were bought, and the outcome.
     """
+    return stage_by_stage(configuration)
+
+
+def stage_by_stage(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, stages.Outcome]:
+    """Prepare, score block by block, have the controls answer, measure and report; called within a flow."""
     progress = current_progress()
     progress.stage("planning")
     prepared = prepare(configuration)

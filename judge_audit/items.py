@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.digests import text_digest
 from judge_audit.errors import Fault, InputError
-from judge_audit.images import ImageError, ImageLimits, load_image
+from judge_audit.images import ImageError, ImageLimits, LoadedImage, load_image
 from judge_audit.masks import load_mask, mask_digest
 from judge_audit.rows import read_rows
 from judge_audit.tables import from_rows
@@ -189,6 +189,15 @@ def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, 
         "prompt": row["prompt"],
         "prompt_id": row.get("prompt_id") or text_digest(row["prompt"])[:12],
         "cluster": row.get("cluster") or row["item_id"],
+        **file_columns(uri, image),
+        "face_count": int(float(faces)) if faces else None,
+        "part_box": row.get("part_box", "").strip() or None,
+    }
+
+
+def file_columns(uri: str, image: LoadedImage) -> dict[str, Any]:
+    """Give the columns of table `items` that tell of a picture's file."""
+    return {
         "uri": uri,
         "file_digest": image.file_digest,
         "pixel_digest": image.pixel_digest,
@@ -197,8 +206,6 @@ def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, 
         "frames": image.frames,
         "image_notes": image.notes,
         "file_bytes": image.file_bytes,
-        "face_count": int(float(faces)) if faces else None,
-        "part_box": row.get("part_box", "").strip() or None,
     }
 
 

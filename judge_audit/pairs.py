@@ -7,13 +7,13 @@ apart everywhere after: a manifest that holds both says so.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import Fault, InputError
 from judge_audit.images import ImageError, ImageLimits, load_image
-from judge_audit.items import resolve_image
+from judge_audit.items import file_columns, resolve_image
 from judge_audit.kinds.kind import DIMENSIONS
 from judge_audit.rows import read_rows
 from judge_audit.vocabulary import POOLED
@@ -43,12 +43,23 @@ class Member:
         uri: Where the picture lies, "" for an item.
         prompt: The prompt it is shown with.
         pixel_digest: Of the picture, or the item's own; "" if not known.
+        written: What the manifest calls it.
+        exchanged: Whether it is an item shown with another prompt than its own.
+        file: Of a picture of its own, the columns of table `items` that tell of its file.
     """
 
     item_id: str
     uri: str
     prompt: str
     pixel_digest: str = ""
+    written: str = ""
+    exchanged: bool = False
+    file: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from other members: the item, or the picture with its prompt."""
+        return (self.item_id, "", "") if self.item_id else ("", self.uri, self.prompt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,16 @@ class Pair:
     variant: str = ""
     told: str = ""
 
+    def taints(self, kind: Kind) -> str:
+        """Name the item that is damaged by itself, whatever it is shown with; "" if there is none.
+
+        An exchanged prompt damages no picture: the item remains what it is.
+        """
+        damaged = self.damaged
+        same = damaged.item_id == self.intact.item_id
+        only_prompt = damaged.exchanged and (same or kind.damages == "semantic")
+        return "" if only_prompt else damaged.item_id
+
 
 @dataclass(frozen=True, slots=True)
 class PairsRead:
@@ -89,10 +110,12 @@ class PairsRead:
     Attributes:
         pairs: Sorted by pair_id.
         warnings: What a person should know.
+        imports: Digest of each imported file they came from, by `import <import_id>`.
     """
 
     pairs: tuple[Pair, ...]
     warnings: tuple[str, ...]
+    imports: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def by_hand(self) -> tuple[Pair, ...]:
@@ -140,6 +163,7 @@ def read_pairs(
             pairs.append(found)
         else:
             faults += found
+    faults += _taint_faults(path, told.rows, pairs, kinds)
     if faults:
         raise InputError(sorted(set(faults)), ADVICE)
     if not pairs:
@@ -170,6 +194,25 @@ def _row_faults(
         faults += [Fault(path.name, number, column, message) for column, message in said]
         faults += _hold_faults(path, number, row, kinds.get(kind))
     return faults
+
+
+def _taint_faults(
+    path: Path,
+    rows: Sequence[tuple[int, Mapping[str, str]]],
+    pairs: Sequence[Pair],
+    kinds: Mapping[str, Kind],
+) -> list[Fault]:
+    """Find intact members that another pair has as its damaged one: nothing untouched could be held against them."""
+    numbers = {row["pair_id"].strip(): number for number, row in rows}
+    known = [pair for pair in pairs if pair.kind in kinds]
+    damaged = {(name, "", ""): pair.pair_id for pair in known if (name := pair.taints(kinds[pair.kind]))}
+    damaged |= {pair.damaged.key: pair.pair_id for pair in known if pair.damaged.uri}
+    said = "it is the damaged member of pair “{other}”; an intact member is an undamaged item."
+    return [
+        Fault(path.name, numbers[pair.pair_id], "intact", said.format(other=damaged[pair.intact.key]))
+        for pair in pairs
+        if pair.intact.key in damaged
+    ]
 
 
 def _hold_faults(path: Path, number: int, row: Mapping[str, str], kind: Kind | None) -> list[Fault]:
@@ -240,7 +283,9 @@ class _Reader:
     def _member(self, written: str, prompt: str) -> Member:
         """Find a member among the items, else as a picture."""
         if written in self.items:
-            return Member(written, "", prompt, str(self.items[written].get("pixel_digest") or ""))
+            item = self.items[written]
+            digest, exchanged = str(item.get("pixel_digest") or ""), prompt != str(item.get("prompt") or "")
+            return Member(written, "", prompt, digest, written, exchanged)
         if not written:
             return Member("", "", prompt)
         if "." not in Path(written).name and "://" not in written:
@@ -248,7 +293,8 @@ class _Reader:
                 "there is no such item in the items file, and it does not look like a picture's path."
             )
         uri = resolve_image(self.path.parent, written)
-        return Member("", uri, prompt, load_image(uri, self.limits).pixel_digest)
+        image = load_image(uri, self.limits)
+        return Member("", uri, prompt, image.pixel_digest, written, file=file_columns(uri, image))
 
 
 def _same(intact: Member, damaged: Member) -> bool:

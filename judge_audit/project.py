@@ -36,6 +36,11 @@ class Configuration:
         repeats: How often each probe is asked.
         readings: Path of a readings file, "" if nobody has read.
         traffic: Path of a sample of real traffic, "" if there is none.
+        pairs: Path of a manifest of hand-made pairs, "" if there is none.
+        pairs_per_kind: Pairs to build of each mismatch kind; 0 builds none.
+        rules: Path of the brand rules that pairs break, "" if there are none.
+        strangers: Path of a list of prompts (topic, prompt) to exchange with where the items have one topic.
+        only: "mismatches" leaves out everything but the pairs and the untouched items they are held against.
         seed: Seed of every draw.
         lake: Where results go.
         report: Folder of the report.
@@ -54,6 +59,11 @@ class Configuration:
     repeats: int = 1
     readings: str = ""
     traffic: str = ""
+    pairs: str = ""
+    pairs_per_kind: int = 16
+    rules: str = ""
+    strangers: str = ""
+    only: str = ""
     seed: int = 1
     lake: str = DEFAULT_LAKE
     report: str = ""
@@ -184,7 +194,7 @@ def _line(origin: str, key: str) -> str:
 def _anchored(content: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Make the paths of a configuration absolute."""
     found = dict(content)
-    for name in ("items", "readings", "traffic", "lake", "report"):
+    for name in ("items", "readings", "traffic", "pairs", "rules", "strangers", "lake", "report"):
         if found.get(name) and "://" not in str(found[name]):
             found[name] = str(base / str(found[name]))
     return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy import special
 
+from judge_audit.checks.mismatch_cells import CELL
 from judge_audit.judges.controls.planted import ALL_AXES
 from judge_audit.measures.estimates import corrected_level
 from judge_audit.messages import knows, say
@@ -30,7 +31,7 @@ def expected(pairs: Iterable[tuple[str, str]], verdicts: Iterable[Mapping[str, A
     """
     tried: dict[str, set[str]] = {}
     for row in verdicts:
-        if row["verdict"] != Verdict.MISSING:
+        if row["verdict"] != Verdict.MISSING and row.get("measure") != CELL:
             tried.setdefault(row["check"], set()).add(_asked(row))
     found = set()
     for check, about in pairs:
@@ -43,8 +44,9 @@ def expected(pairs: Iterable[tuple[str, str]], verdicts: Iterable[Mapping[str, A
 
 
 def convicted(verdicts: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
-    """Give what failed, as declarations name it."""
-    return {(row["check"], _told(row)) for row in verdicts if row["verdict"] == Verdict.FAIL}
+    """Give what failed, as declarations name it; single cells of a matrix are summed up in their sub-score."""
+    failed = (row for row in verdicts if row["verdict"] == Verdict.FAIL and row.get("measure") != CELL)
+    return {(row["check"], _told(row)) for row in failed}
 
 
 def _asked(row: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ NOT_CHECKS = frozenset(
         "headroom_choice",
         "joined",
         "ladder_question",
+        "mismatch_cells",
         "mismatch_pairs",
         "mismatch_people",
         "mismatch_rows",

@@ -149,6 +149,10 @@ class Evidence:
             The intact member answers in `responses` as any untouched item; the damaged one in rows with
             axis `pair:<kind>`, its item_id and the pair's rung (strength is free): never as `original`, so
             that no reference holds it. None if no pairs were scored.
+        damaged_labels: What people said of damaged members, named by their item or, where they are none of
+            their own, by the pair_id; columns as in `labels`. Apart, so that no figure of people or of a
+            scale rests on them.
+        kinds: The mismatch kinds by name.
     """
 
     audit_id: str
@@ -164,6 +168,7 @@ class Evidence:
     labels: pa.Table | None = None
     traffic: pa.Table | None = None
     pairs: pa.Table | None = None
+    damaged_labels: pa.Table | None = None
     kinds: Mapping[str, Kind] = field(default_factory=mismatch_kinds)
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 

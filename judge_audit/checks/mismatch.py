@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladder_question import Judged, finite, number, percent
+from judge_audit.checks.mismatch_cells import cell_rows
 from judge_audit.checks.mismatch_pairs import CONSTRUCTED, HAND_MADE, match
-from judge_audit.checks.mismatch_people import of_people
+from judge_audit.checks.mismatch_people import in_our_words, of_people
 from judge_audit.checks.mismatch_rows import (
     EFFECTIVE,
     NAME,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
 def run(evidence: Evidence) -> Findings:
     """Measure the response matrix of the deliberate mismatches and judge every sub-score by it."""
+    evidence = in_our_words(evidence)
     matrices = _matrices(evidence, evidence.judge_id)
     if not matrices:
         row = evidence.key(NAME, SELECTIVITY) | _verdict(Judged(Verdict.MISSING, "", (say("mismatch.none"),)))
@@ -56,11 +60,21 @@ def run(evidence: Evidence) -> Findings:
         copies = _copies(matrix, len(matrices))
         rows = [_dimension(matrix, at, answers, together=copies) for at in range(matrix.subscores)]
         rows += [_not_returned(matrix, name) for name in _lacking(matrix)]
-        findings += Findings(verdicts=(*rows, *([copies] if copies else [])))
-    if evidence.labels is not None and evidence.labels.num_rows:
-        for beside in _matrices(of_people(evidence, evidence.labels), PEOPLE):
-            findings += _measures(beside)
-    return findings
+        cells = cell_rows(matrix, answers, claims)
+        findings += Findings(verdicts=(*rows, *([copies] if copies else []), *cells))
+    return findings + _people(evidence)
+
+
+def _people(evidence: Evidence) -> Findings:
+    """Measure the same on people's labels of the same pairs; those invented for a control say nothing of anybody."""
+    given = [table for table in (evidence.labels, evidence.damaged_labels) if table is not None]
+    labels = pa.concat_tables(given, promote_options="default") if given else None
+    found = Findings()
+    if labels is not None and labels.num_rows and not evidence.is_control:
+        for beside in _matrices(of_people(evidence, labels), PEOPLE):
+            rows = _measures(beside).measures
+            found += Findings(measures=tuple(row for row in rows if row["value"] is not None))
+    return found
 
 
 def _matrices(evidence: Evidence, subject: str) -> list[Matrix]:

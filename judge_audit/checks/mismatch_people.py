@@ -11,13 +11,15 @@ from judge_audit.judges.cards import Card
 from judge_audit.vocabulary import ORIGINAL, OVERALL, PAIR_AXIS, PEOPLE, State
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from judge_audit.checks.evidence import Evidence
 
 
 def of_people(evidence: Evidence, labels: pa.Table) -> Evidence:
     """Let the mean label over annotators of each member and dimension answer instead of the judge.
 
-    Labels name a member as the items do; the damaged member of a constructed pair is named by its pair_id.
+    Labels name a member as the items do; a damaged member that is no item of its own is named by the pair_id.
 
     Args:
         evidence: What the judge was asked, and the pairs.
@@ -49,11 +51,32 @@ def of_people(evidence: Evidence, labels: pa.Table) -> Evidence:
     )
 
 
+def in_our_words(evidence: Evidence) -> Evidence:
+    """Call sub-scores as the kinds call them where the card says which is which, in answers and labels alike."""
+    named = {called: name for name, called in evidence.card.means.items() if called != name}
+    if not named:
+        return evidence
+    dimensions = tuple(named.get(name, name) for name in evidence.card.dimensions)
+    tables = {name: getattr(evidence, name) for name in ("responses", "labels", "damaged_labels")}
+    return replace(
+        evidence,
+        card=replace(evidence.card, dimensions=dimensions, means={}),
+        _cache={},
+        **{name: _renamed(table, named) for name, table in tables.items() if table is not None},
+    )
+
+
+def _renamed(table: pa.Table, named: Mapping[str, str]) -> pa.Table:
+    """Write other names into the column dimension."""
+    column = pa.array([named.get(name, name) for name in table["dimension"].to_pylist()], pa.string())
+    return table.set_column(table.schema.get_field_index("dimension"), "dimension", column)
+
+
 def _members(evidence: Evidence) -> dict[str, list[tuple[str, str, int]]]:
     """Say under which item, axis and rung each name that people used stands in the responses."""
     found = {row["item_id"]: [(row["item_id"], ORIGINAL, 0)] for row in evidence.originals}
     for pair in evidence.pairs.to_pylist() if evidence.pairs is not None else []:
-        name = pair["pair_id"] if pair["constructed"] else pair["damaged"]
+        name = pair["pair_id"] if pair["intact"] == pair["damaged"] else pair["damaged"]
         place = (pair["damaged"], PAIR_AXIS + pair["kind"], pair["rung"])
         found.setdefault(name, []).append(place)
     return found

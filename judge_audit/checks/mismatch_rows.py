@@ -205,7 +205,8 @@ def _interval(estimate: Estimate | Resampled) -> dict[str, Any]:
 
 def damage(kind: str) -> str:
     """Name a kind of damage for people."""
-    return say(f"mismatch.kinds.{kind}")
+    key = f"mismatch.kinds.{kind}"
+    return say(key) if knows(key) else kind.replace("_", " ")
 
 
 def subscore(dimension: str) -> str:

@@ -111,6 +111,17 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
     traffic: str | None = typer.Option(
         None, "--traffic", help="A sample of real traffic to hold the items against."
     ),
+    pairs: str | None = typer.Option(None, "--pairs", help="Your manifest of hand-made pairs."),
+    pairs_per_kind: int | None = typer.Option(
+        None, "--pairs-per-kind", help="Pairs to build of each mismatch kind; 0 builds none."
+    ),
+    rules: str | None = typer.Option(None, "--rules", help="Brand rules that built pairs break."),
+    strangers: str | None = typer.Option(
+        None, "--strangers", help="Prompts to exchange with where the items have one topic."
+    ),
+    only: str | None = typer.Option(
+        None, "--only", help="mismatches: the pairs and what they are held against, nothing else."
+    ),
     seed: int | None = typer.Option(None, "--seed", help="Seed of every draw."),
     context: str | None = typer.Option(
         None, "--context", help="internal, or outside (people beyond the team)."
@@ -134,6 +145,11 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
         "repeats": repeats,
         "readings": readings,
         "traffic": traffic,
+        "pairs": pairs,
+        "pairs_per_kind": pairs_per_kind,
+        "rules": rules,
+        "strangers": strangers,
+        "only": only,
         "seed": seed,
         "context": context,
         "lake": lake,

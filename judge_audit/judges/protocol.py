@@ -84,7 +84,11 @@ class Reply:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Anything that scores images for prompts."""
+    """Anything that scores images for prompts.
+
+    One that answers for some prompts only may have a method `knows(prompt) -> bool`: no pair is then built of a
+    prompt that it does not know.
+    """
 
     @property
     def card(self) -> Card:

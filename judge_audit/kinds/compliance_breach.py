@@ -221,4 +221,5 @@ KIND = Kind(
         ),
     ),
     recipe_version=1,
+    needs_rules=True,
 )

@@ -159,6 +159,7 @@ class Kind:
         expectations: What each dimension does.
         variants: The ways of damaging.
         recipe_version: Raised whenever the same item and seed would give another damage.
+        needs_rules: Whether no pair can be built without brand rules.
     """
 
     name: str
@@ -167,6 +168,7 @@ class Kind:
     expectations: Mapping[str, Expectation]
     variants: tuple[Variant, ...]
     recipe_version: int
+    needs_rules: bool = False
 
     @property
     def holds(self) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ ORDER BY source, item_id, dimension
 """
 CHANGED = """
 SELECT item_id, source, "cluster", dimension, axis, rung, strength, "value" FROM all_responses
-WHERE plan_id = $1 AND judge_id = $2 AND rung > 0 AND repeat = 0 AND state = 'ok'
+WHERE plan_id = $1 AND judge_id = $2 AND rung > 0 AND NOT starts_with(axis, 'pair:') AND repeat = 0
+    AND state = 'ok'
 ORDER BY item_id, dimension, axis, rung
 """
 STATES = """
@@ -43,6 +44,25 @@ SELECT * FROM measures WHERE audit_id = $1 AND subject = $2 AND "check" = 'contr
 CONTROLS = """
 SELECT * FROM verdicts
 WHERE audit_id = $1 AND "check" = 'controls' ORDER BY kind, subject
+"""
+
+PAIRS = """
+SELECT mismatches.*, items.prompt AS intact_prompt FROM mismatches
+JOIN items ON items.plan_id = mismatches.plan_id AND items.item_id = mismatches.intact
+WHERE mismatches.plan_id = $1 ORDER BY kind, constructed, pair_id
+"""
+PAIR_SCORES = """
+WITH told AS (
+    SELECT item_id, axis, rung, dimension, avg("value") AS "value" FROM all_responses
+    WHERE plan_id = $1 AND judge_id = $2 AND state = 'ok' AND (axis = 'original' OR starts_with(axis, 'pair:'))
+    GROUP BY ALL
+)
+SELECT pair_id, damaged.dimension, intact."value" AS "before", damaged."value" AS "after" FROM mismatches
+JOIN told AS damaged ON damaged.item_id = mismatches.damaged AND damaged.axis = 'pair:' || mismatches.kind
+    AND damaged.rung = mismatches.rung
+LEFT JOIN told AS intact ON intact.item_id = mismatches.intact AND intact.axis = 'original'
+    AND intact.dimension = damaged.dimension
+WHERE plan_id = $1 ORDER BY pair_id, damaged.dimension
 """
 
 
@@ -68,6 +88,9 @@ class Facts:
         controls: The controls' rows of `verdicts`.
         people_measures: Rows of `measures` about the people who labelled.
         people_verdicts: Rows of `verdicts` about them.
+        pairs: Rows of `mismatches`, with the prompt of the intact member.
+        pair_scores: Scores before and after of every pair and dimension.
+        unsuited: Rows of `unsuited`.
     """
 
     audit: Row
@@ -87,6 +110,9 @@ class Facts:
     controls: list[Row]
     people_measures: list[Row]
     people_verdicts: list[Row]
+    pairs: list[Row]
+    pair_scores: list[Row]
+    unsuited: list[Row]
 
 
 def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
@@ -129,13 +155,21 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
         controls=_rows(con, CONTROLS, audit_id),
         people_measures=_results(con, "measures", audit_id, PEOPLE),
         people_verdicts=_results(con, "verdicts", audit_id, PEOPLE),
+        pairs=_rows(con, PAIRS, plan_id),
+        pair_scores=_rows(con, PAIR_SCORES, plan_id, judge_id),
+        unsuited=_rows(
+            con, "SELECT * FROM unsuited WHERE plan_id = $1 ORDER BY kind, reason, item_id", plan_id
+        ),
     )
 
 
 def _counts(con: duckdb.DuckDBPyConnection, plan_id: str) -> Row:
     """Count what the plan holds."""
     counted = "SELECT count(*) AS n, count(DISTINCT source) AS sources FROM items WHERE plan_id = $1"
-    ladders = "SELECT count(DISTINCT item_id) AS ladders FROM probes WHERE plan_id = $1 AND rung > 0"
+    ladders = (
+        "SELECT count(DISTINCT item_id) AS ladders FROM probes "
+        "WHERE plan_id = $1 AND rung > 0 AND NOT starts_with(axis, 'pair:')"
+    )
     refused = "SELECT count(*) AS refused FROM refusals WHERE plan_id = $1"
     return {
         name: value

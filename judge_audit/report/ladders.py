@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.checks.mismatch_cells import CELL
 from judge_audit.report.placing import lift
 from judge_audit.vocabulary import IMAGES, POOLED, READ, Verdict
 
@@ -228,6 +229,6 @@ def severity(verdict: Row) -> tuple[int, int, float]:
 
 
 def is_fault(verdict: Row) -> bool:
-    """Whether a verdict convicts the judge of something; those on read items only stand beside others."""
-    own = verdict["kind"] != READ and verdict["subject"] != IMAGES
+    """Whether a verdict convicts the judge; those on read items or on one cell only stand beside others."""
+    own = verdict["kind"] != READ and verdict["subject"] != IMAGES and verdict["measure"] != CELL
     return bool(verdict["verdict"] == Verdict.FAIL and own)

@@ -13,7 +13,8 @@ from PIL import Image, ImageDraw
 
 from judge_audit.kinds.kind import Built
 from judge_audit.messages import say
-from judge_audit.report.sheets import GAP, INK, MARGIN, PAPER, SOFT, _cut, _fonts, _wrapped
+from judge_audit.report.lettering import cut, fonts, wrapped
+from judge_audit.report.sheets import GAP, INK, MARGIN, PAPER, SOFT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,15 +95,15 @@ def draw_pair_sheet(kind: Kind, shown: Sequence[PairShown]) -> Pixels:
     Returns:
         8-bit sRGB, shape (height, width, 3).
     """
-    small, plain, strong = _fonts()
+    small, plain, strong = fonts()
     width = 2 * MARGIN + 3 * SIDE + 3 * GAP + WORDS
-    head = [part for line in _head(kind) for part in _wrapped(line, plain, width - 2 * MARGIN)]
+    head = [part for line in _head(kind) for part in wrapped(line, plain, width - 2 * MARGIN)]
     pairs = [(pair, pair.made) for pair in shown if isinstance(pair.made, Built)]
     refused = [
         part
         for pair in shown
         if not isinstance(pair.made, Built)
-        for part in _wrapped(
+        for part in wrapped(
             say("pair_sheet.refused", item=pair.item, source=pair.source, reason=pair.made.reason),
             small,
             width - 2 * MARGIN,
@@ -161,7 +162,7 @@ def _head(kind: Kind) -> list[str]:
 
 def _words(pair: PairShown, made: Built) -> list[tuple[str, Colour]]:
     """Give the lines of the column of words, each with its colour."""
-    small = _fonts()[0]
+    small = fonts()[0]
     told: list[tuple[str, Colour]] = [
         (say("pair_sheet.difficulty", difficulty=f"{made.difficulty:.2f}", words=made.hardness), INK),
         (made.told, INK),
@@ -176,7 +177,7 @@ def _words(pair: PairShown, made: Built) -> list[tuple[str, Colour]]:
     if made.prompt is not None:
         told.append((say("pair_sheet.new_prompt") + made.prompt, CHANGED))
     told += [(say("pair_sheet.limit", limit=limit), SOFT) for limit in made.honest_limits]
-    return [(line, colour) for text, colour in told for line in _wrapped(text, small, WORDS)]
+    return [(line, colour) for text, colour in told for line in wrapped(text, small, WORDS)]
 
 
 def _sides(box: Box) -> dict[str, int]:
@@ -186,11 +187,11 @@ def _sides(box: Box) -> dict[str, int]:
 def _row(sheet: Image.Image, top: int, pair: PairShown, made: Built, lines: list[tuple[str, Colour]]) -> None:
     """Put one pair on the sheet."""
     pen = ImageDraw.Draw(sheet)
-    small, plain, _ = _fonts()
+    small, plain, _ = fonts()
     name = say("pair_sheet.item", item=pair.item, source=pair.source, variant=made.variant)
-    pen.text((MARGIN, top + 2), _cut(name, plain, 3 * SIDE), INK, plain)
+    pen.text((MARGIN, top + 2), cut(name, plain, 3 * SIDE), INK, plain)
     factor = SIDE / max(pair.intact.shape[:2])
-    for number, (tile, caption) in enumerate(_tiles(pair, made, factor)):
+    for number, (tile, caption) in enumerate(tiles_of(pair, made, factor)):
         left = MARGIN + number * (SIDE + GAP)
         sheet.paste(Image.fromarray(tile), (left, top + LEAD))
         pen.text((left, top + LEAD + _tall(pair) + 3), caption, SOFT, small)
@@ -205,7 +206,7 @@ def _tall(pair: PairShown) -> int:
     return max(1, round(int(height) * SIDE / max(int(height), int(width))))
 
 
-def _tiles(pair: PairShown, made: Built, factor: float) -> list[tuple[Pixels, str]]:
+def tiles_of(pair: PairShown, made: Built, factor: float) -> list[tuple[Pixels, str]]:
     """Give intact, damaged and difference as tiles with their captions."""
     intact = _scaled(pair.intact, factor)
     if made.pixels is None:

@@ -10,18 +10,17 @@ import pyarrow.compute as pc
 
 from judge_audit.calling import score_block, score_control
 from judge_audit.errors import UsageError
-from judge_audit.measures.headroom import is_combined
-from judge_audit.parts import find_mismatches
+from judge_audit.measures.headroom import COMBO
 from judge_audit.sight import SIGHT
 from judge_audit.stages.combining import chosen_probes, drawn_without_pictures
 from judge_audit.stages.planning import combined_plans
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ORIGINAL, State
+from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from judge_audit.calling import BatchResult
+    from judge_audit.calling import BatchResult, Damage
     from judge_audit.judges.controls.planted import PlantedJudge
     from judge_audit.judges.protocol import Judge
     from judge_audit.probes import Block
@@ -45,7 +44,7 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
             (item, [probe for probe in probes if is_first(probe)])
             for item, probes in _work(current, prepared, None)[:TRIED]
         ]
-        bought = _buy(current, current.judge, shown)
+        bought = _buy(current, current.judge, shown, _damage(current, prepared))
     else:
         bought = 0
     held = current.lake.read("calls", judge_id=card.judge_id, state=State.OK.value)["latency_ms"]
@@ -77,34 +76,30 @@ def score(
     # The instruments need no turn of the judge's: they measure while it thinks.
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
         measured = beside.submit(_measure, current, work)
-        bought = _buy(current, current.judge, work, on_probes)
+        bought = _buy(current, current.judge, work, _damage(current, prepared), on_probes)
         measured.result()
     return bought
 
 
 def _measure(current: Session, work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> None:
-    """Have the ruler answer every probe of a share of work but those of sight, the surveyor the untouched ones."""
-    ruled = [(item, [probe for probe in probes if _is_ruled(probe["axis"])]) for item, probes in work]
+    """Have the ruler answer untouched items and ladders, the surveyor the untouched items."""
+    ruled = [(item, [probe for probe in probes if is_ruled(probe)]) for item, probes in work]
     surveyed = [(item, [probe for probe in probes if is_first(probe)]) for item, probes in work]
     for measuring, share in ((current.ruler, ruled), (current.surveyor, surveyed)):
         _buy(current, measuring, share)
-
-
-def _is_ruled(axis: str) -> bool:
-    """Tell whether the ruler measures the probes of an axis."""
-    return axis not in SIGHT and not is_combined(axis)
 
 
 def _buy(
     current: Session,
     judge: Judge,
     work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+    damage: Damage | None = None,
     on_probes: Callable[[int], None] | None = None,
 ) -> int:
     """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
     bought = 0
     with current.turn(judge.card):
-        for batch in _batches(current, judge, work):
+        for batch in _batches(current, judge, work, damage):
             if batch.calls:
                 _keep(current, batch.calls, batch.scores)
             bought += sum(call["state"] != State.INERT for call in batch.calls)
@@ -117,6 +112,7 @@ def _batches(
     current: Session,
     judge: Judge,
     work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+    damage: Damage | None = None,
 ) -> Iterator[BatchResult]:
     """Ask a judge for what is not in the lake yet."""
     held = current.lake.answered(judge.card.judge_id).to_pylist()
@@ -127,12 +123,23 @@ def _batches(
         load=lambda item: current.pixels(item["uri"]),
         answered={(row["probe_id"], row["repeat"]): row for row in held},
         mask=current.mask,
+        damage=damage,
     )
+
+
+def _damage(current: Session, prepared: Prepared) -> Damage:
+    """Give what draws the damaged members of the plan's pairs."""
+    return current.damage(prepared.plan_id)
 
 
 def _keep(current: Session, calls: list[dict[str, Any]], scores: list[dict[str, Any]]) -> None:
     """Put answers into the lake."""
     current.lake.commit({"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)})
+
+
+def is_ruled(probe: Mapping[str, Any]) -> bool:
+    """Tell whether the ruler measures a probe: the original and the rungs of ladders."""
+    return probe["axis"] not in SIGHT and not str(probe["axis"]).startswith((PAIR_AXIS, COMBO))
 
 
 def is_first(probe: Mapping[str, Any]) -> bool:
@@ -188,15 +195,26 @@ def score_controls(current: Session, prepared: Prepared) -> None:
     }
     zones = current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
     visible = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
+    pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
+    intact = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row["intact"] for row in pairs}
     work = _work(current, prepared, None)
     if current.is_table:
-        work = work[:: max(1, -(-len(work) // SHOWN_TO_CONTROLS))]
-    kinds = {name: part.thing for name, part in find_mismatches(current.configuration.project).items()}
+        members = {row[name] for row in pairs for name in ("intact", "damaged")}
+        step = max(1, -(-len(work) // SHOWN_TO_CONTROLS))
+        work = [entry for at, entry in enumerate(work) if not at % step or entry[0]["item_id"] in members]
     for control in current.controls(prepared.zones_id):
         known = current.lake.answered(control.card.judge_id).select(["probe_id", "repeat"]).to_pylist()
         held = {(row["probe_id"], row["repeat"]) for row in known}
         missing = {key: row for key, row in drawn.items() if key not in held}
-        batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing, kinds=kinds)
+        batch = score_control(
+            control,
+            work,
+            axes=current.axes,
+            visible=visible,
+            drawn=missing,
+            intact=intact,
+            kinds=current.kinds,
+        )
         if batch.calls:
             _keep(current, batch.calls, batch.scores)
         if not control.control.pairs_only:

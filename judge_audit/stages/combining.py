@@ -42,7 +42,8 @@ def combine(current: Session, prepared: Prepared) -> Prepared:
     items = current.plan_table("items", prepared.plan_id)
     carriers = items.filter(pc.is_in(items["item_id"], value_set=pa.array(sorted(unsettled), pa.string())))
     _, name = combined_plans(prepared, prepared.judge_id)
-    second = Plan(name, carriers, empty("refusals"), probes, ())
+    nothing = {table: empty(table) for table in ("refusals", "mismatches", "unsuited")}
+    second = Plan(plan_id=name, items=carriers, probes=probes, ladder_items=(), sight_items=(), **nothing)
     return replace(
         prepared,
         blocks=tuple(replace(block, plan_id=name) for block in blocks(second)),

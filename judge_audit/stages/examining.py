@@ -11,6 +11,7 @@ from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.covariates import covariate_table
 from judge_audit.imports.covariates import instrument
 from judge_audit.judges.controls.planted import PlantedJudge
+from judge_audit.judges.controls.seeing import SeeingJudge
 from judge_audit.limits import read_limits
 from judge_audit.parts import find_checks, find_uses
 from judge_audit.purity import measure_purity
@@ -24,16 +25,22 @@ from judge_audit.vocabulary import ORIGINAL
 
 if TYPE_CHECKING:
     from judge_audit.judges.cards import Card
-    from judge_audit.judges.controls.seeing import SeeingJudge
     from judge_audit.session import Session
     from judge_audit.stages.planning import Prepared
+
+
+PAIR_COLUMNS = ["pair_id", "kind", "source", "cluster", "constructed", "intact", "damaged", "rung", "hold"]
+"""What checks see of a pair; who built it how is no evidence."""
 
 
 def check(current: Session, prepared: Prepared) -> None:
     """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
     cards = (current.ruler.card, current.surveyor.card, instrument())
     instruments = [responses(current, prepared.plan_id, card.judge_id).to_pylist() for card in cards]
+    pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
+    damaged = {row["damaged"] for row in pairs} - {row["intact"] for row in pairs}
     items = current.plan_table("items", prepared.plan_id).to_pylist()
+    items = [item for item in items if item["item_id"] not in damaged]
     covariates = covariate_table(items, (row for rows in instruments for row in rows if is_first(row)))
     findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
     zoned = {
@@ -85,7 +92,8 @@ def _examine(
     """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
     combined = combined_plans(prepared, card.judge_id)
     given = responses(current, prepared.plan_id, card.judge_id, *combined)
-    labels = current.labels(prepared.plan_id).table if control is None else None
+    told = current.labels(prepared.plan_id) if control is None else None
+    labels = told.table if told else None
     if isinstance(control, PlantedJudge):
         labels = pa.Table.from_pylist(control.labels(_untouched(given)))
     evidence = Evidence(
@@ -101,11 +109,21 @@ def _examine(
         covariates=covariates if _measured(covariates) else None,
         labels=labels,
         traffic=current.traffic,
+        pairs=None if isinstance(control, SeeingJudge) else _pairs(current, prepared.plan_id),
+        damaged_labels=told.damaged if told else None,
+        kinds=current.kinds,
     )
     findings = Findings()
     for part in find_checks(current.configuration.project).values():
         findings += part.thing(evidence)
     return findings, list(findings.verdicts)
+
+
+def _pairs(current: Session, plan_id: str) -> pa.Table | None:
+    """Give the pairs as checks see them; None if there are none."""
+    planned = current.plan_table("mismatches", plan_id)
+    told = planned.select(PAIR_COLUMNS).rename_columns([{"hold": "holds"}.get(n, n) for n in PAIR_COLUMNS])
+    return told if told.num_rows else None
 
 
 def _untouched(given: pa.Table) -> list[dict[str, Any]]:

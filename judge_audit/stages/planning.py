@@ -17,13 +17,14 @@ from judge_audit.combined import chosen_id, soundings, soundings_id
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.imports.planning import plan_table_audit
 from judge_audit.measures.headroom import COMBO
+from judge_audit.mismatches import plan_mismatches
 from judge_audit.parts import part_digests
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
-from judge_audit.probes import Block, blocks, make_plan
+from judge_audit.probes import Block, blocks, make_plan, turns
 from judge_audit.sight import SIGHT
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ORIGINAL, State
+from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +81,7 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     started = datetime.now(UTC)
     card = current.judge.card
     plan, warnings, imports = _planned(current, on_image)
-    lake.commit({"items": plan.items, "refusals": plan.refusals, "probes": plan.probes})
+    lake.commit(plan.tables)
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
     planted = [control.card for control in current.controls(zones_id)]
@@ -114,10 +115,20 @@ def _planned(
     """
     configuration = current.configuration
     if current.is_table:
-        made = plan_table_audit(current.lake, current.judge.card)
+        made = plan_table_audit(current.lake, current.judge.card, current.kinds)
         ignored = (IGNORED_ITEMS,) if configuration.items else ()
         return made.plan, (*ignored, *made.notes), made.imports
     read = current.items(on_image)
+    rows = read.items.to_pylist()
+    by_hand = current.by_hand(rows)
+    mismatches = plan_mismatches(
+        rows,
+        by_hand.pairs,
+        current.workshop(rows),
+        order=turns(rows, configuration.seed),
+        per_kind=configuration.pairs_per_kind,
+        repeats=configuration.repeats,
+    )
     plan = make_plan(
         read.items,
         read.refusals,
@@ -125,9 +136,12 @@ def _planned(
         ladder_items=configuration.ladder_items,
         repeats=configuration.repeats,
         seed=configuration.seed,
+        sight=not configuration.only,
+        mismatches=mismatches,
     )
-    imports = {} if configuration.readings else current.imported_readings[1]
-    return plan, (*read.warnings, *_left_out(read.refusals)), imports
+    imports = {} if configuration.readings or configuration.only else current.imported_readings[1]
+    notes = (*read.warnings, *_left_out(read.refusals), *by_hand.warnings)
+    return plan, notes, {**imports, **by_hand.imports}
 
 
 IGNORED_ITEMS = (
@@ -186,8 +200,10 @@ def _shown_to_instruments(probes: pa.Table, *, once: bool) -> pa.Table:
     """Keep what instruments measure: untouched items and ladders; only the first askings of the former if `once`."""
     if once:
         return probes.filter(pc.and_(pc.equal(probes["axis"], ORIGINAL), pc.equal(probes["repeat"], 0)))
-    others = pc.is_in(probes["axis"], value_set=pa.array(sorted(SIGHT)))
-    return probes.filter(pc.invert(pc.or_(others, pc.starts_with(probes["axis"], COMBO))))
+    damaged = pc.starts_with(probes["axis"], PAIR_AXIS)
+    combined = pc.starts_with(probes["axis"], COMBO)
+    sight = pc.is_in(probes["axis"], value_set=pa.array(sorted(SIGHT)))
+    return probes.filter(pc.invert(pc.or_(sight, pc.or_(damaged, combined))))
 
 
 def _left_out(refusals: Sequence[object]) -> tuple[str, ...]:
@@ -204,7 +220,7 @@ def _settle_zones(
 ) -> tuple[str, tuple[str, ...]]:
     """Settle what people see of each ladder, from readings or else from visual-difference models."""
     configuration, lake = current.configuration, current.lake
-    if current.is_table:
+    if not current.axes:
         return text_digest("zones", plan_id, "no ladders"), ()
     readings = current.readings
     read = row_digest(readings) if readings is not None else "models"
@@ -243,10 +259,12 @@ def audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
     """Write down a state of the run."""
     configuration = current.configuration
     inputs = {"items": configuration.items, **part_digests(configuration), **prepared.imports}
-    files = () if current.is_table else (configuration.items, configuration.readings)
-    files = (*files, configuration.traffic)
+    pictures = (configuration.items, configuration.readings, configuration.pairs, configuration.strangers)
+    files = (*(() if current.is_table else pictures), configuration.traffic)
     for path in filter(None, files):
         inputs[path] = file_digest(Path(path).read_bytes())
+    if current.rules is not None and not current.is_table:
+        inputs[configuration.rules] = current.rules.digest
     row = {
         "audit_id": prepared.audit_id,
         "status": status,

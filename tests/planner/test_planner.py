@@ -114,7 +114,7 @@ def test_a_design_may_differ_from_the_pilot_s(pilot):
 def test_an_audit_that_is_not_there_or_too_small_is_refused_with_a_way_out(pilot, tmp_path):
     with pytest.raises(UsageError, match="no such complete audit"):
         known_of(pilot, "b")
-    with pytest.raises(UsageError, match="cannot serve as a pilot.*--spread"):
+    with pytest.raises(UsageError, match=r"cannot serve as a pilot.*--spread"):
         known_of(lake_with_pilot(tmp_path / "small", ladders=2, n=4))
 
 
