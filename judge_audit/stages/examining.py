@@ -94,7 +94,7 @@ def _examine(
     given = responses(current, prepared.plan_id, card.judge_id, *combined)
     told = current.labels(prepared.plan_id) if control is None else None
     labels = told.table if told else None
-    if isinstance(control, PlantedJudge):
+    if isinstance(control, PlantedJudge) and not control.control.pairs_only:
         labels = pa.Table.from_pylist(control.labels(_untouched(given)))
     evidence = Evidence(
         audit_id=prepared.audit_id,
