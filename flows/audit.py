@@ -156,7 +156,7 @@ def closing_lines(
             f"Pairs: {row['reason']}"
             for matrix in (told.document["dimensions"] or {"matrices": ()})["matrices"]
             for row in matrix["verdicts"]
-            if row["finding"]
+            if row["verdict"] == "fail"
         ),
         *(f"Note: {warning}" for warning in prepared.warnings),
         f"{bought:,} new answers from the judge, {prepared.reused_calls:,} taken from the lake.",

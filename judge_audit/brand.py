@@ -70,6 +70,11 @@ def rules_schema() -> dict[str, Any]:
     return loaded
 
 
+def example_path() -> Path:
+    """Give the path of the shipped example."""
+    return Path(str(files("judge_audit_schemas") / "brand" / "example.yaml"))
+
+
 def example_rules() -> BrandRules:
     """Give the shipped example, for demos and for corpora whose team has stated none."""
     text = (files("judge_audit_schemas") / "brand" / "example.yaml").read_text(encoding="utf-8")

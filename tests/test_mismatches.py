@@ -338,7 +338,7 @@ def test_scores_imported_for_both_members_become_a_pair_and_no_untouched_item(tm
     lake = Lake.open(tmp_path / "lake")
     (tmp_path / "ours.yaml").write_text("kind: table\nname: ours\nversion: '1'\n", encoding="utf-8")
     card = load_judge(tmp_path / "ours.yaml").card
-    scores = [("item_id", "source", "overall"), *((f"i{at}", "s", at) for at in range(6))]
+    scores = [("item_id", "source", "value"), *((f"i{at}", "s", at) for at in range(6))]
     pairs = [
         ("pair_id", "kind", "intact", "damaged"),
         ("p1", "poor_quality", "i1", "i5"),

@@ -58,6 +58,7 @@ def demo(
         return
     if what != "photos":
         raise UsageError(f"there is no demo “{what}”; there are photos and published.")
+    from judge_audit.brand import example_path
     from judge_audit.demo.corpus import write_demo_corpus
     from judge_audit.progress import shown
     from judge_audit.project import resolve
@@ -67,6 +68,7 @@ def demo(
         items = write_demo_corpus(DEMO_FOLDER / "corpus")
     overrides = {
         "items": str(items),
+        "rules": str(example_path()),
         "lake": str(lake or DEMO_FOLDER / "lake"),
         "report": str(report or DEMO_FOLDER / "report"),
         "runner": runner,
