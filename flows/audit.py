@@ -1,6 +1,6 @@
 """The audit as a Prefect flow: prepare, score block by block, controls, checks, report.
 
-One flow, a task per block of items of one source with all their ladders. A subflow per source was tried on
+One flow, a task per block of items of one source with all their ladders and pairs. A subflow per source was tried on
 paper and left out: each costs a second and sources would wait for one another.
 """
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from judge_audit.progress import Progress
     from judge_audit.project import Configuration
     from judge_audit.session import Session
+
+
+MISMATCHES_FLOW = "mismatches_flow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
     current = ready(configuration, progress)
     if current.is_table:
         return result_of(configuration, *from_tables(current, progress))
-    return result_of(configuration, *through_prefect(configuration, progress, "audit_flow"))
+    name = MISMATCHES_FLOW if configuration.only else "audit_flow"
+    return result_of(configuration, *through_prefect(configuration, progress, name))
 
 
 def ready(configuration: Configuration, progress: Progress) -> Session:
@@ -78,7 +82,7 @@ def ready(configuration: Configuration, progress: Progress) -> Session:
 def through_prefect(
     configuration: Configuration, progress: Progress, name: str, *arguments: str | None
 ) -> Any:  # noqa: ANN401 - what the flow returns
-    """Run a flow of `pipeline`, with a server for the time being where none is configured.
+    """Run a flow, with a server for the time being where none is configured.
 
     Args:
         configuration: What to do.
@@ -89,10 +93,8 @@ def through_prefect(
     progress.stage("starting")
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):
-        from judge_audit_flows import pipeline  # noqa: PLC0415 - Prefect reads its settings once
-
         workers = configuration.workers or _cores()
-        flow = getattr(pipeline, name).with_options(task_runner=_runner(configuration.runner, workers))
+        flow = _flow(name).with_options(task_runner=_runner(configuration.runner, workers))
         state = flow(configuration.as_json(), *arguments, return_state=True)
         outcome = state.result(raise_on_failure=False)
     if isinstance(outcome, BaseException):
@@ -127,6 +129,13 @@ def result_of(
     )
 
 
+def _flow(name: str) -> Any:  # noqa: ANN401 - Prefect's flows are generic in their parameters
+    """Give a flow by name; Prefect reads its settings once, when it is first imported."""
+    from judge_audit_flows import mismatches, pipeline  # noqa: PLC0415
+
+    return getattr(mismatches if name == MISMATCHES_FLOW else pipeline, name)
+
+
 def _cores() -> int:
     import os  # noqa: PLC0415
 
@@ -146,9 +155,11 @@ def closing_lines(
 ) -> list[str]:
     """Write the last lines of a run: the position first, then how to go on."""
     lying_here = configuration.items == "" and bool(prepared.imports)
-    questions = (
+    questions: tuple[str, ...] = (
         ("SELECT * FROM percentiles LIMIT 20", "SELECT * FROM scale_summary")
         if lying_here
+        else ("SELECT * FROM response_matrix", "SELECT * FROM unsuited")
+        if configuration.only
         else (
             'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
             "SELECT * FROM percentiles LIMIT 20",
@@ -158,6 +169,12 @@ def closing_lines(
     return [
         f"Position: {told.position}",
         *(f"Sight: {row['reason']}" for row in told.document["sight"]["answers"] if row["verdict"] == "fail"),
+        *(
+            f"Pairs: {row['reason']}"
+            for matrix in (told.document["dimensions"] or {"matrices": ()})["matrices"]
+            for row in matrix["verdicts"]
+            if row["verdict"] == "fail"
+        ),
         *(f"Note: {warning}" for warning in prepared.warnings),
         f"{bought:,} new answers from the judge, {prepared.reused_calls:,} taken from the lake.",
         "Ask the lake:",
@@ -200,6 +217,10 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     looked_at = [row for row in probes.select(["item_id", "axis"]).to_pylist() if row["axis"] in SIGHT]
     sample = len({row["item_id"] for row in looked_at})
     minutes = prepared.new_calls * seconds / 60
+    more = stages.chosen_at_most(current, prepared)
+    pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
+    built = sum(row["constructed"] for row in pairs)
+    unsuited = current.plan_table("unsuited", prepared.plan_id).num_rows
     document = {
         "items": current.items_of(prepared.plan_id).num_rows,
         "anchors": len(current.anchors.ever()) if current.anchors else 0,
@@ -207,9 +228,13 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
         "rungs_per_ladder_item": ladders,
         "sight_items": sample,
         "sight_probes": len(looked_at),
+        "pairs": len(pairs),
+        "pairs_built": built,
+        "unsuited": unsuited,
         "probes": prepared.new_calls + prepared.reused_calls,
         "new_calls": prepared.new_calls,
         "reused_calls": prepared.reused_calls,
+        "chosen_calls_at_most": more,
         "seconds_per_call": seconds,
         "tried_calls": tried,
         "expected_minutes": minutes,
@@ -219,10 +244,12 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
         f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
         *([f"{document['anchors']} anchors are asked before anything else."] if document["anchors"] else []),
         f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see.",
+        f"{len(pairs)} deliberate mismatches: {built} built by rule, {len(pairs) - built} made by hand.",
         (
             f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
             f"{prepared.reused_calls:,} answers are in the lake already."
         ),
+        *([f"Up to {more:,} more follow: combined changes, chosen by these answers."] if more else []),
         f"About {minutes:.1f} minutes at {1000 * seconds:.1f} ms a call, one at a time{tried_words}.",
         *(f"Note: {warning}" for warning in prepared.warnings),
     ]

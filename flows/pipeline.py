@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from judge_audit_tasks import check, controls, gate, prepare, report, score
+from judge_audit_tasks import check, combine, controls, gate, prepare, report, score
 from prefect import flow
 from prefect.futures import as_completed
 
 from judge_audit import stages
 from judge_audit.progress import current_progress
+
+if TYPE_CHECKING:
+    from judge_audit.progress import Progress
 
 
 @flow(name="judge-audit", persist_result=False, validate_parameters=False)
@@ -22,7 +25,7 @@ def audit_flow(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, sta
     Returns:
         The plan, how many answers were bought, and the outcome.
     """
-    return _audited(configuration)
+    return stage_by_stage(configuration)
 
 
 @flow(name="judge-audit-release", persist_result=False, validate_parameters=False)
@@ -39,17 +42,32 @@ def release_flow(
     Returns:
         The plan, how many answers were bought, the outcome, and what the gate came to.
     """
-    prepared, bought, outcome = _audited(configuration)
+    prepared, bought, outcome = stage_by_stage(configuration)
     current_progress().stage("asking the gate")
     return prepared, bought, outcome, gate(configuration, prepared, use, baseline)
 
 
-def _audited(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, stages.Outcome]:
-    """Run the stages of an audit in the flow that calls this."""
+def stage_by_stage(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, stages.Outcome]:
+    """Prepare, score block by block, have the controls answer, measure and report; called within a flow."""
     progress = current_progress()
     progress.stage("planning")
     prepared = prepare(configuration)
     progress.stage("asking the judge", prepared.new_calls + prepared.reused_calls)
+    bought = _scored(configuration, prepared, progress)
+    prepared = combine(configuration, prepared)
+    if prepared.blocks:
+        progress.stage("asking the judge of changes combined", sum(block.probes for block in prepared.blocks))
+        bought += _scored(configuration, prepared, progress)
+    progress.stage("asking the controls")
+    controls(configuration, prepared)
+    progress.stage("measuring")
+    check(configuration, prepared)
+    progress.stage("writing the report")
+    return prepared, bought, report(configuration, prepared)
+
+
+def _scored(configuration: dict[str, Any], prepared: stages.Prepared, progress: Progress) -> int:
+    """Score the blocks of a plan, each as a task, and count the answers bought."""
     far = configuration["runner"] != "threads"
     bought = 0
     numbers = {block: number for number, block in enumerate(prepared.blocks, start=1)}
@@ -62,9 +80,4 @@ def _audited(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, stage
             bought += future.result()
             if far:
                 progress.advance(waiting[future].probes)
-    progress.stage("asking the controls")
-    controls(configuration, prepared)
-    progress.stage("measuring")
-    check(configuration, prepared)
-    progress.stage("writing the report")
-    return prepared, bought, report(configuration, prepared)
+    return bought

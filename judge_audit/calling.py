@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from judge_audit.axes import fingerprint
 from judge_audit.axes.scratch import Scratch
+from judge_audit.combined import draw_combined, read_recipe
 from judge_audit.digests import pixel_digest, text_digest
 from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
+from judge_audit.measures.headroom import is_combined
 from judge_audit.sight import ASKINGS, SIGHT
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, Region, State
+from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, Region, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
     from judge_audit.axes.axis import Axis
     from judge_audit.judges.cards import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
+    from judge_audit.kinds.kind import Kind
 
     Row = Mapping[str, Any]
+    Damage = Callable[[Row, Row, NDArray[np.uint8]], NDArray[np.uint8]]
 
 AHEAD = 2
 """Batches drawn ahead of the judge."""
@@ -90,6 +94,7 @@ def score_block(
     load: Callable[[Row], NDArray[np.uint8]],
     answered: Mapping[tuple[str, int], Row],
     mask: Callable[[Row], NDArray[np.bool_] | None] | None = None,
+    damage: Damage | None = None,
 ) -> Iterator[BatchResult]:
     """Score items with all their probes, batch by batch.
 
@@ -104,6 +109,7 @@ def score_block(
         answered: Calls already in the lake by (probe_id, repeat); one drawn by the same libraries is
             trusted, one drawn by others is bought again only if its pixels differ.
         mask: Reads the mask of an item that came with one; asked only for probes that keep to it.
+        damage: Draws the damaged member of a pair from its item, its probe and the item's pixels.
 
     Yields:
         What to commit. A batch with nothing new is yielded with no rows.
@@ -113,7 +119,8 @@ def score_block(
     """
     renderer = fingerprint()
     known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
-    with ahead(_drawn(work, judge.card.batch_size, axes, load, answered, renderer, mask)) as batches:
+    draw = _Drawing(axes, damage)
+    with ahead(_drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask)) as batches:
         asked = (_ask(judge, batch, size, renderer) for size, batch in batches)
         yield from _kept(judge, asked, known=known)
 
@@ -149,14 +156,13 @@ def _kept(judge: Judge, asked: Iterator[_Heard], *, known: bool) -> Iterator[Bat
 def _drawn(
     work: Sequence[tuple[Row, Sequence[Row]]],
     batch_size: int,
-    axes: Mapping[str, Axis],
+    draw: _Drawing,
     load: Callable[[Row], NDArray[np.uint8]],
     answered: Mapping[tuple[str, int], Row],
     renderer: str,
     mask: Callable[[Row], NDArray[np.bool_] | None] | None,
 ) -> Iterator[tuple[int, list[Drawn]]]:
     """Draw the probes that are not settled yet, in batches of planned probes."""
-    scratch = Scratch()
     batch: list[Drawn] = []
     size = 0
     asked: set[tuple[str, int]] = set()
@@ -171,8 +177,8 @@ def _drawn(
                 asked.add(key)
                 if pixels is None:
                     pixels = load(item)
-                    scratch.begin(pixels, _mask(item, probes, mask))
-                drawn = _draw(item, probe, pixels, axes, scratch)
+                    draw.scratch.begin(pixels, _mask(item, probes, mask))
+                drawn = draw.drawn(item, probe, pixels)
                 if held is not None and held["state"] == State.FAILED:
                     drawn = replace(drawn, failed_before=True)
                 if held is None or held["state"] == State.FAILED or held["pixel_digest"] != drawn.digest:
@@ -200,20 +206,41 @@ def _mask(
     return read(item)
 
 
-def _draw(
-    item: Row, probe: Row, pixels: NDArray[np.uint8], axes: Mapping[str, Axis], scratch: Scratch
-) -> Drawn:
-    """Draw one probe; a rung whose pixels equal the original's is inert."""
-    seen = SIGHT.get(probe["axis"])
-    if probe["axis"] in {ORIGINAL, ANCHOR} or (seen is not None and seen.draw is None):
-        return Drawn(probe, pixels, item["pixel_digest"], inert=False)
-    if seen is not None and seen.draw is not None:
-        changed = seen.draw(pixels)
-    else:
-        changed = axes[probe["axis"]].draw(pixels, probe["strength"], scratch)
-    digest = pixel_digest(changed)
-    inert = digest == item["pixel_digest"]
-    return Drawn(probe, None if inert else changed, digest, inert)
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """What probes are drawn with; `further` is the working memory of changes laid over other changes."""
+
+    axes: Mapping[str, Axis]
+    damage: Damage | None
+    scratch: Scratch = field(default_factory=Scratch)
+    further: Scratch = field(default_factory=Scratch)
+
+    def drawn(self, item: Row, probe: Row, pixels: NDArray[np.uint8]) -> Drawn:
+        """Draw one probe; a rung whose pixels equal the original's is inert."""
+        axis = str(probe["axis"])
+        seen = SIGHT.get(axis)
+        if axis in {ORIGINAL, ANCHOR} or (seen is not None and seen.draw is None):
+            return Drawn(probe, pixels, item["pixel_digest"], inert=False)
+        if axis.startswith(PAIR_AXIS):
+            return self._damaged(item, probe, pixels)
+        if seen is not None and seen.draw is not None:
+            changed = seen.draw(pixels)
+        elif is_combined(axis):
+            doses = read_recipe(probe["recipe"])
+            changed = draw_combined(pixels, doses, self.axes, self.scratch, self.further)
+        else:
+            changed = self.axes[axis].draw(pixels, probe["strength"], self.scratch)
+        digest = pixel_digest(changed)
+        inert = digest == item["pixel_digest"]
+        return Drawn(probe, None if inert else changed, digest, inert)
+
+    def _damaged(self, item: Row, probe: Row, pixels: NDArray[np.uint8]) -> Drawn:
+        """Draw a damaged member; one over the same pixels is asked all the same, with its own prompt."""
+        if self.damage is None:
+            raise MachineryError(f"“{item['item_id']}” has a pair, whose damaged member nobody draws.")
+        shown = self.damage(item, probe, pixels)
+        digest = item["pixel_digest"] if shown is pixels else pixel_digest(shown)
+        return Drawn(probe, shown, digest, inert=False)
 
 
 @contextmanager
@@ -377,6 +404,8 @@ def score_control(
     axes: Mapping[str, Axis],
     visible: Mapping[tuple[str, str], float | None],
     drawn: Mapping[tuple[str, int], Row],
+    intact: Mapping[tuple[str, str, int], str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
 ) -> BatchResult:
     """Have a control answer probes from their recipes; pixels were drawn when the judge was asked.
 
@@ -386,19 +415,27 @@ def score_control(
         axes: Axes by name.
         visible: The smaller perceptible point by (item_id, axis).
         drawn: The judge's own calls by (probe_id, repeat), which know what is inert.
+        intact: The intact member of a pair by its damaged item, axis and rung: the two are of one quality.
+        kinds: Mismatch kinds by name, for the damaged members of pairs.
     """
     result = BatchResult()
     seen: set[tuple[str, int]] = set()
+    first = min((item["source"] for item, _ in work), default="")
     for item, probes in work:
         for probe in probes:
             key = (probe["probe_id"], probe["repeat"])
-            if key in seen or key not in drawn:
+            if key in seen or key not in drawn or not control.answers(probe["axis"]):
                 continue
             seen.add(key)
             if drawn[key]["state"] == State.INERT:
                 reply = Reply(state=State.INERT, attempts=0)
             else:
-                (reply,) = control.score_probes([], [_recipe(item, probe, axes, visible)])
+                recipe = _recipe(item, probe, axes, visible, intact or {})
+                recipe = replace(recipe, first_source=item["source"] == first)
+                kind = (kinds or {}).get(probe["axis"].removeprefix(PAIR_AXIS))
+                if kind is not None:
+                    recipe = replace(recipe, expectations=kind.expectations)
+                (reply,) = control.score_probes([], [recipe])
             call, scores = rows_of(control.card, probe, reply)
             call |= {"renderer": drawn[key]["renderer"], "pixel_digest": drawn[key]["pixel_digest"]}
             call |= {"latency_ms": 0.0, "called_at": datetime.now(UTC)}
@@ -412,6 +449,7 @@ def _recipe(
     probe: Row,
     axes: Mapping[str, Axis],
     visible: Mapping[tuple[str, str], float | None],
+    intact: Mapping[tuple[str, str, int], str],
 ) -> Recipe:
     """Tell a control how a probe was made; one that shows the untouched item again is the untouched item."""
     axis, repeat = probe["axis"], probe["repeat"]
@@ -419,4 +457,5 @@ def _recipe(
         axis, repeat = ORIGINAL, repeat + ASKINGS[axis]
     overdone = axes[axis].overdone if axis in axes else 1.0
     point = visible.get((item["item_id"], axis))
-    return Recipe(item["item_id"], item["source"], axis, probe["strength"], point, overdone, repeat)
+    own = intact.get((item["item_id"], axis, probe.get("rung", 0)), item["item_id"])
+    return Recipe(own, item["source"], axis, probe["strength"], point, overdone, repeat)

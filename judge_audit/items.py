@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.digests import text_digest
 from judge_audit.errors import Fault, InputError
-from judge_audit.images import ImageError, ImageLimits, load_image
+from judge_audit.images import ImageError, ImageLimits, LoadedImage, load_image
 from judge_audit.masks import load_mask, mask_digest
 from judge_audit.rows import read_rows
 from judge_audit.tables import from_rows
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 REQUIRED = ("item_id", "source", "prompt", "image")
-OPTIONAL = ("prompt_id", "topic", "cluster", "face_count", "mask")
+OPTIONAL = ("prompt_id", "topic", "cluster", "face_count", "mask", "part_box")
 ADVICE = "Mend the rows named above, or go on without them by --skip-bad."
 
 
@@ -127,7 +127,34 @@ def _row_faults(
         if faces and not faces.removesuffix(".0").isdecimal():
             said = f"“{faces}” is not a whole number of faces; leave it empty where nobody has counted."
             faults.append(Fault(path.name, number, "face_count", said, item_id))
+        if not is_part_box(row.get("part_box", "")):
+            said = f"“{row['part_box']}” is no part; write left top right bottom as shares, such as 0.4 0.2 0.6 0.5."
+            faults.append(Fault(path.name, number, "part_box", said, item_id))
     return faults
+
+
+def part_box_of(written: str) -> tuple[float, float, float, float] | None:
+    """Read a part: left, top, right, bottom as shares of width and height; None where nothing is written.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    shares = written.replace(",", " ").split()
+    if not shares:
+        return None
+    left, top, right, bottom = (float(share) for share in shares)
+    if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
+        raise ValueError(written)
+    return left, top, right, bottom
+
+
+def is_part_box(written: str) -> bool:
+    """Say whether a part, or nothing, is written."""
+    try:
+        part_box_of(written)
+    except ValueError:
+        return False
+    return True
 
 
 def _load_all(
@@ -162,6 +189,15 @@ def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, 
         "prompt": row["prompt"],
         "prompt_id": row.get("prompt_id") or text_digest(row["prompt"])[:12],
         "cluster": row.get("cluster") or row["item_id"],
+        **file_columns(uri, image),
+        "face_count": int(float(faces)) if faces else None,
+        "part_box": row.get("part_box", "").strip() or None,
+    }
+
+
+def file_columns(uri: str, image: LoadedImage) -> dict[str, Any]:
+    """Give the columns of table `items` that tell of a picture's file."""
+    return {
         "uri": uri,
         "file_digest": image.file_digest,
         "pixel_digest": image.pixel_digest,
@@ -170,7 +206,6 @@ def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, 
         "frames": image.frames,
         "image_notes": image.notes,
         "file_bytes": image.file_bytes,
-        "face_count": int(float(faces)) if faces else None,
     }
 
 

@@ -116,6 +116,8 @@ def audit(
     with ThreadPoolExecutor(max_workers=max(1, configuration.workers or 2)) as pool:
         for share in stages.rounds(prepared.blocks):
             list(pool.map(lambda block: stages.score(current, prepared, block), share))
+        prepared = stages.combine(current, prepared)
+        list(pool.map(lambda block: stages.score(current, prepared, block), prepared.blocks))
     stages.score_controls(current, prepared)
     stages.check(current, prepared)
     outcome = stages.report(current, prepared)

@@ -1,4 +1,4 @@
-"""Parts (axes, checks, judge kinds, suites, uses, views) from the package, installed packages and a team's own folder.
+"""Parts (axes, checks, kinds of judge and of mismatch, suites, uses, views) of the package, of others and of a team.
 
 A team's file is loaded by its path under a private name, so it shadows nothing; a name that stands twice is
 refused with both places.
@@ -23,6 +23,7 @@ from judge_audit.digests import file_digest, text_digest
 from judge_audit.errors import AuditError, UsageError
 from judge_audit.gate.suites import Suite, builtin_suites, read_suites
 from judge_audit.judges import builtin_kinds, kind_of
+from judge_audit.kinds import mismatch_kinds, mismatch_of
 from judge_audit.lake.connect import View, parse_view, shipped_views
 from judge_audit.standings import Use, builtin_uses, parse_use
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from judge_audit.axes.axis import Axis
     from judge_audit.checks.evidence import Evidence, Findings
+    from judge_audit.kinds.kind import Kind
     from judge_audit.project import Configuration
 
 Thing = TypeVar("Thing")
@@ -72,6 +74,17 @@ def find_kinds(project: str) -> dict[str, Part[ModuleType]]:
     """Find all judge kinds by name."""
     own = {name: Part(name, module, "the package") for name, module in builtin_kinds().items()}
     return _find("judges", own, project, lambda module, origin: {kind_of(module, origin): module})
+
+
+def find_mismatches(project: str) -> dict[str, Part[Kind]]:
+    """Find all mismatch kinds by name."""
+    own = {name: Part(name, kind, "the package") for name, kind in mismatch_kinds().items()}
+
+    def take(module: ModuleType, origin: str) -> dict[str, Kind]:
+        kind = mismatch_of(module, origin)
+        return {kind.name: kind}
+
+    return _find("kinds", own, project, take)
 
 
 def find_uses(project: str) -> dict[str, Part[Use]]:
@@ -151,6 +164,7 @@ def part_digests(configuration: Configuration) -> dict[str, str]:
         *find_axes(configuration.project).values(),
         *find_checks(configuration.project).values(),
         *find_kinds(configuration.project).values(),
+        *find_mismatches(configuration.project).values(),
         *find_uses(configuration.project).values(),
         *find_views(configuration.project).values(),
         *find_suites(configuration.project).values(),

@@ -23,12 +23,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from judge_audit.axes.axis import Axis
+    from judge_audit.mismatches import Mismatches
 
 PROBES_PER_BLOCK = 768
 """Size of a block of work: each task costs some two seconds of its own, so it is to be many times longer."""
 
 RETEST = 2
 """Untouched ladder items are scored at least this often: the judge's own noise is measured, not declared."""
+
+
+PLANNED = ("items", "refusals", "probes", "mismatches", "unsuited")
+"""The tables of a plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ class Plan:
         probes: Table `probes`, sorted by item, axis, rung and repeat.
         ladder_items: Ids of the items that carry ladders, sorted.
         sight_items: Ids of the items by which it is found out what the judge can see, sorted.
+        mismatches: Table `mismatches`.
+        unsuited: Table `unsuited`.
     """
 
     plan_id: str
@@ -49,7 +56,14 @@ class Plan:
     refusals: pa.Table
     probes: pa.Table
     ladder_items: tuple[str, ...]
-    sight_items: tuple[str, ...] = ()
+    sight_items: tuple[str, ...]
+    mismatches: pa.Table
+    unsuited: pa.Table
+
+    @property
+    def tables(self) -> dict[str, pa.Table]:
+        """The tables of the plan by name, as the lake keeps them."""
+        return {name: getattr(self, name) for name in PLANNED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +75,14 @@ class Block:
         item_ids: The items.
         probes: How many probes they have.
         first: Whether it is done before any other begins: the anchors are.
+        plan_id: The plan of combined probes that the block belongs to, "" for the audit's own.
     """
 
     source: str
     item_ids: tuple[str, ...]
     probes: int
     first: bool = False
+    plan_id: str = ""
 
 
 def choose_ladder_items(items: Sequence[Mapping[str, Any]], count: int, seed: int) -> tuple[str, ...]:
@@ -82,6 +98,16 @@ def choose_ladder_items(items: Sequence[Mapping[str, Any]], count: int, seed: in
     Returns:
         Item ids, sorted.
     """
+    return tuple(sorted(turns(items, seed)[:count]))
+
+
+def turns(items: Sequence[Mapping[str, Any]], seed: int) -> list[str]:
+    """Put all items in the order in which they are drawn: sources take turns, then clusters within a source.
+
+    Args:
+        items: Rows with item_id, source and cluster.
+        seed: The audit's seed.
+    """
     queues: dict[str, list[str]] = {}
     for source in sorted({str(item["source"]) for item in items}):
         seen: dict[str, int] = {}
@@ -92,12 +118,10 @@ def choose_ladder_items(items: Sequence[Mapping[str, Any]], count: int, seed: in
             seen[item["cluster"]] = turn + 1
             ranked.append((turn, text_digest(str(seed), str(item["item_id"])), str(item["item_id"])))
         queues[source] = [item_id for _, _, item_id in sorted(ranked, reverse=True)]
-    chosen: list[str] = []
-    while len(chosen) < count and any(queues.values()):
-        for queue in queues.values():
-            if queue and len(chosen) < count:
-                chosen.append(queue.pop())
-    return tuple(sorted(chosen))
+    order: list[str] = []
+    while any(queues.values()):
+        order += [queue.pop() for queue in queues.values() if queue]
+    return order
 
 
 def probe_id(
@@ -131,7 +155,7 @@ def region_of(axis: Axis, item: Mapping[str, Any]) -> tuple[str, ...]:
     return (axis.region,)
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913 - what a plan is made of
     items: pa.Table,
     refusals: Sequence[Fault],
     axes: Mapping[str, Axis],
@@ -140,6 +164,8 @@ def make_plan(
     repeats: int,
     seed: int,
     anchors: Sequence[Mapping[str, Any]] = (),
+    sight: bool = True,
+    mismatches: Mismatches | None = None,
 ) -> Plan:
     """Plan every probe of an audit.
 
@@ -151,6 +177,8 @@ def make_plan(
         repeats: How often each probe is asked.
         seed: The audit's seed.
         anchors: Rows of `items` of the anchors; they carry no ladders and are nobody's reference.
+        sight: Whether it is asked what the judge can see.
+        mismatches: The pairs to ask about; their damaged members carry no ladder and are never untouched.
 
     Returns:
         The plan; the same inputs give the same plan_id.
@@ -162,22 +190,27 @@ def make_plan(
     if twice := sorted({row["item_id"] for row in rows} & {row["item_id"] for row in anchors}):
         said = "an anchor of the set goes by this name; give the item another."
         raise InputError([Fault("items", 0, "item_id", f"“{name}”: {said}") for name in twice])
-    chosen = choose_ladder_items(rows, ladder_items, seed)
+    damaged = mismatches.damaged if mismatches else frozenset()
+    untouched = [row for row in rows if row["item_id"] not in damaged]
+    chosen = choose_ladder_items(untouched, ladder_items, seed) if axes else ()
     # The same draw, cut shorter: whoever is looked at closely carries ladders too, as far as they go.
-    looked_at = choose_ladder_items(rows, SIGHT_ITEMS, seed)
-    prompts = other_prompts(rows, looked_at, seed)
+    looked_at = choose_ladder_items(untouched, SIGHT_ITEMS, seed) if sight else ()
+    prompts = other_prompts(untouched, looked_at, seed)
+    beside = mismatches.items if mismatches else ()
     probes = [
         probe
-        for row in rows
+        for row in (*untouched, *(row for row in beside if row["item_id"] not in damaged))
         for probe in (
             *_item_probes(row, axes if row["item_id"] in set(chosen) else {}, repeats),
             *(_sight_probes(row, prompts[row["item_id"]]) if row["item_id"] in prompts else ()),
         )
     ]
+    probes += mismatches.probes if mismatches else ()
     probes += [
         probe for row in anchors for probe in anchor_probes(row, untouched_id(row), max(repeats, RETEST))
     ]
-    return name_plan([*rows, *anchors], refusals, probes, chosen, looked_at)
+    whole = sorted([*rows, *beside], key=lambda row: str(row["item_id"]))
+    return name_plan([*whole, *anchors], refusals, probes, chosen, looked_at, mismatches)
 
 
 def untouched_id(item: Mapping[str, Any]) -> str:
@@ -212,6 +245,7 @@ def name_plan(
     probes: Sequence[Mapping[str, Any]],
     ladder_items: tuple[str, ...] = (),
     sight_items: tuple[str, ...] = (),
+    mismatches: Mismatches | None = None,
 ) -> Plan:
     """Make the tables of a plan and name it by what they hold.
 
@@ -221,18 +255,22 @@ def name_plan(
         probes: Rows of `probes`; their plan_id is overwritten.
         ladder_items: Ids of the items that carry ladders, sorted.
         sight_items: Ids of the items by which it is found out what the judge can see, sorted.
+        mismatches: The pairs whose damaged members are among the probes.
     """
     left_out = [
         {"file": f.file, "row": f.row, "column": f.column, "item_id": f.item_id, "reason": f.message}
         for f in refusals
     ]
-    draft = [
-        from_rows(name, [{**row, "plan_id": ""} for row in content])
-        for name, content in (("items", items), ("refusals", left_out), ("probes", probes))
-    ]
-    plan_id = text_digest(*(row_digest(table) for table in draft))
-    named = [_with_plan(table, plan_id) for table in draft]
-    return Plan(plan_id, named[0], named[1], named[2], ladder_items, sight_items)
+    pairs = mismatches.pairs if mismatches else ()
+    unsuited = mismatches.unsuited if mismatches else ()
+    contents: tuple[Sequence[Mapping[str, Any]], ...] = (items, left_out, probes, pairs, unsuited)
+    draft = {
+        name: from_rows(name, [{**row, "plan_id": ""} for row in content])
+        for name, content in zip(PLANNED, contents, strict=True)
+    }
+    plan_id = text_digest(*(row_digest(table) for table in draft.values()))
+    named = {name: _with_plan(table, plan_id) for name, table in draft.items()}
+    return Plan(plan_id, ladder_items=ladder_items, sight_items=sight_items, **named)
 
 
 def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int) -> list[dict[str, Any]]:
@@ -293,7 +331,7 @@ def _with_plan(table: pa.Table, plan_id: str) -> pa.Table:
 
 def blocks(plan: Plan) -> tuple[Block, ...]:
     """Cut a plan into blocks of whole items within a source, each of some seconds of work; anchors come first."""
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = dict.fromkeys(plan.items.column("item_id").to_pylist(), 0)
     first: set[str] = set()
     for row in plan.probes.select(["item_id", "axis"]).to_pylist():
         counts[row["item_id"]] = counts.get(row["item_id"], 0) + 1

@@ -16,7 +16,7 @@ from judge_audit.errors import Fault, InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FOLDERS = ("axes", "judges", "checks", "suites", "uses", "cards", "views")
+FOLDERS = ("axes", "judges", "checks", "kinds", "suites", "uses", "cards", "views")
 """Where a team's own parts lie, one file each."""
 
 LAKE_VARIABLE = "JUDGE_AUDIT_LAKE"
@@ -38,6 +38,11 @@ class Configuration:
         traffic: Path of a sample of real traffic, "" if there is none.
         anchors: Folder of the anchor set, "" if there is none.
         anchor_version: Version of it to go by, 0 for the newest.
+        pairs: Path of a manifest of hand-made pairs, "" if there is none.
+        pairs_per_kind: Pairs to build of each mismatch kind; 0 builds none.
+        rules: Path of the brand rules that pairs break, "" if there are none.
+        strangers: Path of a list of prompts (topic, prompt) to exchange with where the items have one topic.
+        only: "mismatches" leaves out everything but the pairs and the untouched items they are held against.
         seed: Seed of every draw.
         lake: Where results go.
         report: Folder of the report.
@@ -59,6 +64,11 @@ class Configuration:
     traffic: str = ""
     anchors: str = ""
     anchor_version: int = 0
+    pairs: str = ""
+    pairs_per_kind: int = 16
+    rules: str = ""
+    strangers: str = ""
+    only: str = ""
     seed: int = 1
     lake: str = DEFAULT_LAKE
     report: str = ""
@@ -190,7 +200,7 @@ def _line(origin: str, key: str) -> str:
 def _anchored(content: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Make the paths of a configuration absolute."""
     found = dict(content)
-    for name in ("items", "readings", "traffic", "anchors", "lake", "report"):
+    for name in ("items", "readings", "traffic", "anchors", "pairs", "rules", "strangers", "lake", "report"):
         if found.get(name) and "://" not in str(found[name]):
             found[name] = str(base / str(found[name]))
     return found

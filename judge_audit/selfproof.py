@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from scipy import special
 
+from judge_audit.checks.mismatch_cells import CELL
 from judge_audit.judges.controls.planted import ALL_AXES
 from judge_audit.measures.estimates import corrected_level
 from judge_audit.messages import knows, say
-from judge_audit.sight import SIGHT
 from judge_audit.vocabulary import POOLED, Verdict
 
 if TYPE_CHECKING:
@@ -19,32 +19,47 @@ if TYPE_CHECKING:
     from judge_audit.judges.controls.seeing import SeeingControl
 
 NAME = "controls"
-SIGHT_CHECK = "sight"
+MISMATCH_CHECK, COPIES = "mismatch", "copies"
 
 
-def expected(
-    pairs: Iterable[tuple[str, str]], zoned_axes: Iterable[str], sight: Iterable[str] = ()
-) -> set[tuple[str, str]]:
+def expected(pairs: Iterable[tuple[str, str]], verdicts: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
     """Write out a declaration for what an audit could judge.
 
     Args:
-        pairs: The declaration.
-        zoned_axes: Axes with zones; others cannot be judged.
-        sight: Names of the sight probes that were asked.
+        pairs: The declaration, see `Control.convictions`.
+        verdicts: All verdicts on the control; what was not tried stands there as missing, or not at all.
     """
-    zoned, asked = set(zoned_axes), set(sight)
+    tried: dict[str, set[str]] = {}
+    for row in verdicts:
+        if row["verdict"] != Verdict.MISSING and row.get("measure") != CELL:
+            tried.setdefault(row["check"], set()).add(_asked(row))
     found = set()
-    for check, axis in pairs:
-        if axis == ALL_AXES:
-            found |= {(check, name) for name in zoned}
-        elif axis == "*" or axis in (asked if check == SIGHT_CHECK else zoned):
-            found.add((check, axis))
+    for check, about in pairs:
+        held = tried.get(check, set())
+        if about == ALL_AXES:
+            found |= {(check, name) for name in held - {POOLED}}
+        elif about.rpartition(" ")[2] in held:
+            found.add((check, about))
     return found
 
 
 def convicted(verdicts: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
-    """Give the (check, axis) pairs that failed."""
-    return {(row["check"], row.get("axis", "*")) for row in verdicts if row["verdict"] == Verdict.FAIL}
+    """Give what failed, as declarations name it; single cells of a matrix are summed up in their sub-score."""
+    failed = (row for row in verdicts if row["verdict"] == Verdict.FAIL and row.get("measure") != CELL)
+    return {(row["check"], _told(row)) for row in failed}
+
+
+def _asked(row: Mapping[str, Any]) -> str:
+    """Name what a verdict is about: the axis; of the mismatch check the sub-score, or copies."""
+    if row["check"] != MISMATCH_CHECK:
+        return str(row.get("axis", POOLED))
+    return str(row.get("dimension", COPIES))
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """Name what a verdict convicts of: what it is about, with the finding before a sub-score's name."""
+    about = _asked(row)
+    return f"{row['finding']} {about}" if row["check"] == MISMATCH_CHECK and about != COPIES else about
 
 
 def control_row(
@@ -52,7 +67,6 @@ def control_row(
     judge_id: str,
     control: Control | SeeingControl,
     verdicts: Sequence[Mapping[str, Any]],
-    zoned_axes: Iterable[str],
 ) -> dict[str, Any]:
     """Say whether a control was convicted of exactly what it declares.
 
@@ -60,14 +74,8 @@ def control_row(
         A row of `verdicts`: check `controls`, kind the control's name, pass if caught (or cleared) exactly,
         inconclusive if this corpus was too small to catch it, fail if it was convicted of something else.
     """
-    zoned = set(zoned_axes)
-    sight = {
-        row["axis"]
-        for row in verdicts
-        if row["check"] == SIGHT_CHECK and row["axis"] in SIGHT and row["verdict"] != Verdict.MISSING
-    }
-    wanted = expected(control.convictions, zoned, sight)
-    allowed = wanted | expected(control.tolerated, zoned, sight)
+    wanted = expected(control.convictions, verdicts)
+    allowed = wanted | expected(control.tolerated, verdicts)
     found = convicted(verdicts)
     wrong, missed = sorted(found - allowed), sorted(wanted - found)
     if wrong:
@@ -113,6 +121,11 @@ def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def _fault(check: str, axes: Sequence[str]) -> str:
+    if check == MISMATCH_CHECK:
+        parts = [about.partition(" ") for about in axes]
+        return ", ".join(
+            say(f"controls.fault.{finding}", dimension=dimension) for finding, _, dimension in parts
+        )
     key = f"controls.fault.{check}"
     name = say(key) if knows(key) else check
     known = [axis for axis in axes if axis != POOLED]

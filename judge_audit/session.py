@@ -15,10 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.anchors import hold_to_lake, read_anchors
+from judge_audit.brand import read_brand_rules
 from judge_audit.covariates import Surveyor
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.errors import UsageError
 from judge_audit.images import load_image
+from judge_audit.imports.paired import pairs_of
 from judge_audit.items import ItemsRead, read_items
 from judge_audit.judges import load_judge
 from judge_audit.judges.controls import builtin_controls, seeing_controls
@@ -26,26 +28,33 @@ from judge_audit.judges.ruler import Ruler
 from judge_audit.judges.table import KIND as TABLE_KIND
 from judge_audit.lake import Lake
 from judge_audit.masks import load_mask, mask_digest
-from judge_audit.parts import find_kinds, select_axes
+from judge_audit.pairs import PairsRead, read_pairs
+from judge_audit.parts import find_kinds, find_mismatches, select_axes
 from judge_audit.people.acts import Acts, acts_of
 from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.readings import read_readings, readings_of
+from judge_audit.strangers import read_strangers
 from judge_audit.traffic import read_traffic
-from judge_audit.vocabulary import ANCHOR, POOLED
+from judge_audit.vocabulary import ANCHOR, PAIR_AXIS, POOLED
+from judge_audit.workshop import Workshop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from judge_audit.anchors import AnchorSet
     from judge_audit.axes.axis import Axis
+    from judge_audit.brand import BrandRules
     from judge_audit.judges.cards import Card
     from judge_audit.judges.controls.planted import PlantedJudge
     from judge_audit.judges.controls.seeing import SeeingJudge
     from judge_audit.judges.protocol import Judge
+    from judge_audit.kinds.kind import Kind
     from judge_audit.project import Configuration
+
+    Pixels = NDArray[np.uint8]
 
 
 @dataclass(eq=False)
@@ -73,7 +82,32 @@ class Session:
     @cached_property
     def axes(self) -> Mapping[str, Axis]:
         """The axes this audit climbs; none where no picture is in reach."""
-        return {} if self.is_table else select_axes(self.configuration)
+        none = self.is_table or self.configuration.only
+        return {} if none else select_axes(self.configuration)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The mismatch kinds."""
+        return {name: part.thing for name, part in find_mismatches(self.configuration.project).items()}
+
+    @cached_property
+    def rules(self) -> BrandRules | None:
+        """The team's brand rules, None where none were given.
+
+        Raises:
+            UsageError: If they cannot be used; names every fault.
+        """
+        return read_brand_rules(self.configuration.rules) if self.configuration.rules else None
+
+    @cached_property
+    def strangers(self) -> tuple[tuple[str, str], ...]:
+        """Topic and prompt to exchange with where the items have one topic; none takes the package's own.
+
+        Raises:
+            UsageError: If they cannot be used.
+        """
+        path = self.configuration.strangers
+        return read_strangers(path) if path else ()
 
     @property
     def is_table(self) -> bool:
@@ -104,7 +138,7 @@ class Session:
     @cached_property
     def seeing(self) -> tuple[SeeingJudge, ...]:
         """The controls that are shown the pictures by which it is found out what a judge can see."""
-        return () if self.is_table else seeing_controls()
+        return () if self.is_table or self.configuration.only else seeing_controls()
 
     def controls(self, zones_id: str) -> tuple[PlantedJudge, ...]:
         """The planted-fault judges, answering to the given zones."""
@@ -160,7 +194,7 @@ class Session:
             UsageError: If they cannot be used; names every fault.
         """
         path = self.configuration.readings
-        if self.is_table:
+        if self.is_table or self.configuration.only:
             return None
         if path:
             return read_readings(path, self.axes, self.items().items)
@@ -172,10 +206,58 @@ class Session:
         """Readings in the lake and the files they came from; they serve where no readings file is named."""
         return readings_of(self.lake, self.axes, self.items().items)
 
+    def by_hand(self, rows: Sequence[Mapping[str, Any]]) -> PairsRead:
+        """Read the pairs that people made: of the manifest, else those in the lake whose members are items.
+
+        Raises:
+            UsageError: If the manifest cannot be used; names every fault.
+        """
+        path = self.configuration.pairs
+        if path and not self.is_table:
+            return read_pairs(path, items=rows, kinds=self.kinds)
+        return pairs_of(self.lake, rows, self.kinds)
+
+    def workshop(self, rows: Iterable[Mapping[str, Any]]) -> Workshop:
+        """Lay out what pairs are built with.
+
+        Args:
+            rows: The items, by whose prompts one may be exchanged.
+        """
+        knows = getattr(self.judge, "knows", None)
+        told = sorted({(str(row["topic"] or ""), str(row["prompt"] or "")) for row in rows})
+        prompts, strangers = (
+            tuple(entry for entry in entries if knows is None or knows(entry[1]))
+            for entries in (told, self.strangers)
+        )
+        return Workshop(
+            kinds=self.kinds,
+            seed=self.configuration.seed,
+            pixels=self.pixels,
+            mask=self.mask,
+            rules=self.rules,
+            prompts=prompts,
+            strangers=strangers,
+            knows=knows,
+        )
+
+    def damage(self, plan_id: str) -> Callable[[Mapping[str, Any], Mapping[str, Any], Pixels], Pixels]:
+        """Give what draws the damaged members of a plan's pairs: from an item, a probe and the item's pixels."""
+        pairs = self.plan_table("mismatches", plan_id).to_pylist()
+        planned = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row for row in pairs}
+        built = {row["intact"] for row in pairs if row["constructed"]}
+        items = self.plan_table("items", plan_id).select(["item_id", "topic", "prompt"]).to_pylist()
+        workshop = self.workshop(items if built else ())
+
+        def draw(item: Mapping[str, Any], probe: Mapping[str, Any], pixels: Pixels) -> Pixels:
+            return workshop.draw(item, planned[item["item_id"], probe["axis"], probe["rung"]], pixels)
+
+        return draw
+
     def labels(self, plan_id: str) -> Labels:
         """Read what people said of a plan's items, once per process."""
         if plan_id not in self._labels:
-            self._labels[plan_id] = labels_of(self.lake, self.plan_table("items", plan_id))
+            told = (self.plan_table(name, plan_id) for name in ("items", "mismatches"))
+            self._labels[plan_id] = labels_of(self.lake, *told)
         return self._labels[plan_id]
 
     def acts(self, plan_id: str) -> Acts:
@@ -188,9 +270,13 @@ class Session:
     def plan_table(self, name: str, plan_id: str) -> pa.Table:
         """Read a table of the plan once per process."""
         held = self._plans.setdefault(plan_id, {})
-        if name not in held:
-            held[name] = self.lake.read(name, plan_id=plan_id)
-        return held[name]
+        if name in held:
+            return held[name]
+        found = self.lake.read(name, plan_id=plan_id)
+        # A plan of combined probes is asked for before it is made; nothing is not remembered.
+        if found.num_rows:
+            held[name] = found
+        return found
 
     def items_of(self, plan_id: str) -> pa.Table:
         """Read the items of a plan without its anchors."""
@@ -234,7 +320,7 @@ class Session:
         Raises:
             UsageError: If the file is not the mask that was planned with.
         """
-        if not item["mask_uri"]:
+        if not item.get("mask_uri"):
             return None
         mask = load_mask(item["mask_uri"], (item["height"], item["width"]))
         if mask_digest(mask) != item["mask_digest"]:
@@ -264,19 +350,20 @@ def hold(configuration: Configuration, judge: Judge) -> Session:
     return Session(configuration, judge)
 
 
-def responses(current: Session, plan_id: str, judge_id: str) -> pa.Table:
+def responses(current: Session, plan_id: str, judge_id: str, *combined: str) -> pa.Table:
     """Put scores beside their probes and items: what a check sees.
 
     Args:
         current: The session.
         plan_id: The audit's plan.
         judge_id: Whose answers.
+        combined: Plans of combined probes on the same items.
 
     Returns:
         Columns item_id, source, topic, prompt_id, cluster, axis, rung, strength, repeat, dimension, value, state.
         Inert rungs and calls without an answer stand with dimension `*` and no value.
     """
-    probes = current.plan_table("probes", plan_id)
+    probes = pa.concat_tables([current.plan_table("probes", name) for name in (plan_id, *combined)])
     items = current.plan_table("items", plan_id).select(
         ["item_id", "source", "topic", "prompt_id", "cluster"]
     )

@@ -21,6 +21,8 @@ ANCHOR = "anchor"
 
 MISMATCHES = ("semantic_miss", "poor_quality", "compliance_breach", "structural_error")
 """The four ways in which a picture can be wrong."""
+PAIR_AXIS = "pair:"
+"""Begins the axis of the damaged member of a pair: `pair:<kind>`."""
 
 IMAGES = "images"
 """Subject of figures about the pictures themselves, whatever the judge."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow.compute as pc
 
+from judge_audit.kinds import mismatch_kinds
 from judge_audit.measures.lifts import Lifts, Reference, averaged, lifts
 from judge_audit.measures.scale import distinct
 from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, SMALL, State, ZoneBasis
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from judge_audit.axes.axis import Axis
     from judge_audit.judges.cards import Card
+    from judge_audit.kinds.kind import Kind
     from judge_audit.limits import Limits
 
     Floats = NDArray[np.float64]
@@ -132,7 +134,8 @@ class Evidence:
         card: Its card.
         seed: Seed of every draw.
         responses: item_id, source, topic, prompt_id (where known), cluster, axis, rung, strength, repeat,
-            dimension, value, state.
+            dimension, value, state. Beside `original` and the axes climbed: `pair:<kind>` (see `pairs`) and
+            `combo:<recipe>` (see headroom).
         zones: item_id, axis, perceptible_low, perceptible_high, objectionable, basis.
         axes: The axes climbed.
         limits: The limits in force.
@@ -151,6 +154,16 @@ class Evidence:
         appeals: Objections to its decisions; None if nothing is known.
         choices: People's picks within groups of the audit's items; None if nobody chose.
         declared: What the team declares for its uses, by use: limits, owners, the channel for appeals.
+        pairs: Deliberate mismatches: pair_id, kind, source, cluster, constructed
+            (False if made by hand), intact (item_id), damaged (item_id; for constructed pairs that of the intact
+            member), rung and, optionally, holds (sub-scores that must hold, as a list; NULL: as the kind says).
+            The intact member answers in `responses` as any untouched item; the damaged one in rows with
+            axis `pair:<kind>`, its item_id and the pair's rung (strength is free): never as `original`, so
+            that no reference holds it. None if no pairs were scored.
+        damaged_labels: What people said of damaged members, named by their item or, where they are none of
+            their own, by the pair_id; columns as in `labels`. Apart, so that no figure of people or of a
+            scale rests on them.
+        kinds: The mismatch kinds by name.
     """
 
     audit_id: str
@@ -172,6 +185,9 @@ class Evidence:
     appeals: pa.Table | None = None
     choices: pa.Table | None = None
     declared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    pairs: pa.Table | None = None
+    damaged_labels: pa.Table | None = None
+    kinds: Mapping[str, Kind] = field(default_factory=mismatch_kinds)
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -302,7 +318,7 @@ class Evidence:
         if not items:
             return None
         place = {item_id: index for index, item_id in enumerate(items)}
-        rungs = len(self.axes[axis].strengths)
+        rungs = len(self.axes[axis].strengths) if axis in self.axes else 1
         repeats = 1 + max(row["repeat"] for row in rows)
         scores = np.full((len(items), rungs, repeats), np.nan)
         inert = np.zeros((len(items), rungs), bool)

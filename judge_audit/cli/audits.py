@@ -58,6 +58,7 @@ def demo(
         return
     if what != "photos":
         raise UsageError(f"there is no demo “{what}”; there are photos and published.")
+    from judge_audit.brand import example_path
     from judge_audit.demo.corpus import write_demo_corpus
     from judge_audit.progress import shown
     from judge_audit.project import resolve
@@ -67,6 +68,7 @@ def demo(
         items = write_demo_corpus(DEMO_FOLDER / "corpus")
     overrides = {
         "items": str(items),
+        "rules": str(example_path()),
         "lake": str(lake or DEMO_FOLDER / "lake"),
         "report": str(report or DEMO_FOLDER / "report"),
         "runner": runner,
@@ -117,6 +119,17 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
     anchor_version: int | None = typer.Option(
         None, "--anchor-version", help="An earlier version of it, to replay a verdict."
     ),
+    pairs: str | None = typer.Option(None, "--pairs", help="Your manifest of hand-made pairs."),
+    pairs_per_kind: int | None = typer.Option(
+        None, "--pairs-per-kind", help="Pairs to build of each mismatch kind; 0 builds none."
+    ),
+    rules: str | None = typer.Option(None, "--rules", help="Brand rules that built pairs break."),
+    strangers: str | None = typer.Option(
+        None, "--strangers", help="Prompts to exchange with where the items have one topic."
+    ),
+    only: str | None = typer.Option(
+        None, "--only", help="mismatches: the pairs and what they are held against, nothing else."
+    ),
     seed: int | None = typer.Option(None, "--seed", help="Seed of every draw."),
     context: str | None = typer.Option(
         None, "--context", help="internal, or outside (people beyond the team)."
@@ -142,6 +155,11 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
         "traffic": traffic,
         "anchors": anchors,
         "anchor_version": anchor_version,
+        "pairs": pairs,
+        "pairs_per_kind": pairs_per_kind,
+        "rules": rules,
+        "strangers": strangers,
+        "only": only,
         "seed": seed,
         "context": context,
         "lake": lake,

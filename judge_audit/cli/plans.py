@@ -1,4 +1,4 @@
-"""The command that looks ahead: `plan --show AXIS`."""
+"""The command that looks ahead: `plan`, `plan --show AXIS`, `plan --show-pairs KIND`."""
 
 from __future__ import annotations
 
@@ -22,28 +22,136 @@ def plan(
     file: Path | None = typer.Argument(
         None, metavar="audit.yaml", help="The project's audit.yaml; ./audit.yaml if there is one."
     ),
-    show: str = typer.Option(..., "--show", metavar="AXIS", help="Draw this axis: originals and all rungs."),
+    *,
+    show: str | None = typer.Option(
+        None, "--show", metavar="AXIS", help="Draw this axis: originals and all rungs."
+    ),
+    show_pairs: str | None = typer.Option(
+        None,
+        "--show-pairs",
+        metavar="KIND",
+        help="Draw pairs of this mismatch kind: intact, damaged, difference.",
+    ),
+    rules: Path | None = typer.Option(
+        None, "--rules", help="Brand rules that pairs break; the shipped example if not said."
+    ),
     items: str | None = typer.Option(None, "--items", help="Items file; without one, the demo's pictures."),
     count: int = typer.Option(3, "--count", min=1, max=MOST, help="How many items."),
     out: Path | None = typer.Option(None, "--out", help="Where to; AXIS.png here if not said."),
-    as_json: bool = typer.Option(False, "--json", help="Print strengths and zones as JSON."),
+    audit: str | None = typer.Option(None, "--audit", help="Pilot: an audit_id, or latest."),
+    lake: str | None = typer.Option(None, "--lake", help="The lake that holds the pilot."),
+    spread: float | None = typer.Option(
+        None, "--spread", min=0, help="No pilot: how far apart items answer a change, in SDs of a source."
+    ),
+    retest: float | None = typer.Option(None, "--retest", min=0, help="No pilot: retest noise, in SDs."),
+    step: float | None = typer.Option(None, "--step", min=0, help="No pilot: attainable step, in SDs."),
+    reliability: float | None = typer.Option(
+        None, "--reliability", min=0.01, max=0.99, help="Correlation of one annotator with another."
+    ),
+    design: list[str] = typer.Option(
+        [],
+        "--design",
+        metavar="NAME=N",
+        help="items, sources, untouched, repeats, pairs, annotators, labelled or axes; may be repeated.",
+    ),
+    limit: list[str] = typer.Option([], "--limit", metavar="NAME=VALUE", help="Another margin; repeatable."),
+    power: float = typer.Option(0.8, "--power", min=0.5, max=0.99, help="Share of audits to end so."),
+    draws: int = typer.Option(200, "--draws", min=50, max=5000, help="Audits rehearsed at each size."),
+    calls: int | None = typer.Option(None, "--calls", min=1, help="Budget: calls to the judge."),
+    minutes: float | None = typer.Option(None, "--minutes", min=0, help="Budget: minutes of the judge."),
+    seconds: float | None = typer.Option(None, "--seconds", min=0, help="Time of a call, if no pilot tells."),
+    cost: float | None = typer.Option(None, "--cost", min=0, help="Budget: money."),
+    price: float = typer.Option(0.0, "--price", min=0, help="Price of a call."),
+    label_price: float = typer.Option(0.0, "--label-price", min=0, help="Price of a label or reading."),
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
-    """Show what an axis does, as one picture, before any judge is asked."""
+    """Say what each verdict needs and what a budget buys, from a pilot or stated spread; or draw with --show."""
     from judge_audit.report.sheets import sheet_png
 
+    if show is not None and show_pairs is not None:
+        raise UsageError("plan draws one thing: give --show AXIS or --show-pairs KIND.")
+    if show is None and show_pairs is None:
+        from judge_audit.cli.needs import Asked, say_needs
+
+        stated = {"change": spread, "retest": retest, "step": step}
+        asked = Asked(
+            audit,
+            lake,
+            {name: value for name, value in stated.items() if value is not None},
+            reliability,
+            tuple(design),
+            tuple(limit),
+            power,
+            draws,
+            calls,
+            minutes,
+            seconds,
+            cost,
+            price,
+            label_price,
+        )
+        say_needs(asked, as_json=as_json)
+        return
     configuration = _configuration(file, items)
+    if show_pairs is not None:
+        _plan_pairs(show_pairs, configuration, rules, count, out, as_json=as_json)
+        return
+    assert show is not None
     axis = _axis(show, configuration.project if configuration else "")
     ladders = _ladders(configuration, axis, count)
     target = out or Path(f"{axis.name}.png")
-    try:
-        target.write_bytes(sheet_png(axis, ladders))
-    except OSError as error:
-        raise MachineryError(f"{target}: the picture cannot be written: {error.strerror}.") from error
+    _write(target, sheet_png(axis, ladders))
     if as_json:
         typer.echo(json.dumps(_told(axis, ladders, target), ensure_ascii=False, indent=2))
         return
     told = ", ".join(ladder.item for ladder in ladders)
     typer.echo(f"{target}: {axis.name}, {len(axis.strengths)} rungs, on {told}.")
+
+
+def _write(target: Path, content: bytes) -> None:
+    """Write a picture, or say why not."""
+    try:
+        target.write_bytes(content)
+    except OSError as error:
+        raise MachineryError(f"{target}: the picture cannot be written: {error.strerror}.") from error
+
+
+def _plan_pairs(
+    name: str,
+    configuration: Configuration | None,
+    rules: Path | None,
+    count: int,
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Draw pairs of a mismatch kind: of the items file, or else of the demo's pictures and of staged scenes."""
+    from judge_audit.brand import example_rules, read_brand_rules
+    from judge_audit.parts import find_mismatches
+    from judge_audit.report.pair_sheets import pair_sheet_png
+    from judge_audit.showing_pairs import demo_materials, materials_of_file, show_pairs, show_scene_pairs
+
+    found = find_mismatches(configuration.project if configuration else "")
+    if name not in found:
+        raise UsageError(
+            f"--show-pairs: there is no kind “{name}”; the kinds are {', '.join(sorted(found))}."
+        )
+    kind = found[name].thing
+    stated = read_brand_rules(rules) if rules else example_rules()
+    if configuration is None:
+        shown = show_pairs(kind, demo_materials(count, 20, stated))
+        shown += show_scene_pairs(kind, count, 1) if found[name].origin == "the package" else []
+    else:
+        materials = materials_of_file(configuration.items, count=count, seed=configuration.seed, rules=stated)
+        shown = show_pairs(kind, materials)
+    target = out or Path(f"{name}.png")
+    _write(target, pair_sheet_png(kind, shown))
+    if as_json:
+        told = {"picture": str(target), "kind": name, "pairs": [pair.as_json() for pair in shown]}
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    made = sum(pair.built for pair in shown)
+    typer.echo(f"{target}: {name}, {made} pairs; {len(shown) - made} items do not suit.")
 
 
 def _configuration(file: Path | None, items: str | None) -> Configuration | None:

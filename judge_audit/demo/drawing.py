@@ -6,16 +6,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judge_audit.demo.figure import Figure, figure_parts
 from judge_audit.demo.painting import Light, expose, fill, lay, noise, shade, sweep
 from judge_audit.demo.scenes import STYLES
-from judge_audit.demo.shapes import COLOURS, THINGS, oval
+from judge_audit.demo.shapes import COLOURS, MARKS, THINGS, oval
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from judge_audit.demo.painting import Canvas
     from judge_audit.demo.scenes import Placed, Scene, Style
-    from judge_audit.demo.shapes import Colour
+    from judge_audit.demo.shapes import Colour, Part
+
+    Painter = Callable[[Canvas, Placed | Figure], None]
+
+SHORE = 0.88
+"""Where a lake ends before the viewer, as a share of the height."""
 
 _SKY: dict[str, tuple[Colour, Colour]] = {
     "noon": ((86, 150, 220), (196, 224, 242)),
@@ -31,7 +39,7 @@ _WALL: tuple[Colour, ...] = (
     (226, 222, 214),
 )
 _WOOD: tuple[Colour, ...] = ((158, 108, 66), (120, 76, 50), (196, 156, 108), (88, 66, 58))
-_GROUND: dict[str, Colour] = {"meadow": (106, 150, 70), "beach": (226, 202, 150)}
+_GROUND: dict[str, Colour] = {"meadow": (106, 150, 70), "beach": (226, 202, 150), "lake": (106, 150, 70)}
 _SEA: dict[str, Colour] = {
     "noon": (40, 124, 160),
     "evening": (120, 96, 130),
@@ -58,11 +66,61 @@ def draw_scene(scene: Scene, style: Style, size: int) -> NDArray[np.uint8]:
     Returns:
         8-bit sRGB pixels, shape (size, size, 3).
     """
-    rng = np.random.default_rng([11, scene.seed, STYLES.index(style)])
-    return _draw_flat(scene, size, rng) if style == "flat" else _draw_shaded(scene, size, rng)
+    key = [11, scene.seed, STYLES.index(style)]
+    rng = np.random.default_rng(key)
+    # In a staged scene another hour, with its stars, leaves ground and camera what they were.
+    sky = np.random.default_rng([*key, 1]) if scene.staged else rng
+    draw = _draw_flat if style == "flat" else _draw_shaded
+    return draw(scene, size, rng, sky)
 
 
-def _points(thing: Placed, outline: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def _parts(thing: Placed | Figure) -> tuple[Part, ...]:
+    """Give the parts of what stands in a scene."""
+    if isinstance(thing, Figure):
+        return figure_parts(thing.look, thing.arms, thing.fingers)
+    return MARKS[thing.thing] if thing.thing in MARKS else THINGS[thing.thing]
+
+
+def _casts_shadow(thing: Placed | Figure) -> bool:
+    """Say whether it stands on the ground."""
+    return isinstance(thing, Figure) or (thing.thing != "balloon" and thing.thing not in MARKS)
+
+
+def _populate(canvas: Canvas, scene: Scene, horizon: int, paint: Painter) -> None:
+    """Paint everything that stands in a scene, the lake's mirror image first, the brand's marks last."""
+    if scene.setting == "lake":
+        mirror = canvas.copy()
+        for thing in scene.placed if scene.mirrored is None else scene.mirrored:
+            paint(mirror, thing)
+        _reflect(canvas, mirror, scene, horizon)
+    figure = scene.figure
+    if figure is not None and scene.setting == "table":
+        table = canvas[horizon:].copy()
+        paint(canvas, figure)
+        canvas[horizon:] = table
+    for thing in scene.placed:
+        paint(canvas, thing)
+    if figure is not None and scene.setting != "table":
+        paint(canvas, figure)
+    for mark in scene.marks:
+        paint(canvas, mark)
+
+
+def _reflect(canvas: Canvas, mirror: Canvas, scene: Scene, horizon: int) -> None:
+    """Lay what stands above the horizon upside down over the water, darker and rippled."""
+    size = canvas.shape[0]
+    shore = int(size * SHORE)
+    rows = min(shore - horizon, horizon)
+    water = mirror[horizon - rows : horizon][::-1] * 0.74
+    water += np.array(_SEA[scene.hour], np.float32) * 0.20
+    across = np.arange(size)
+    for row in range(rows):
+        shift = round(size / 320 * (0.5 + 2 * row / rows) * np.sin(row * 320 / size * 0.8))
+        water[row] = water[row, np.clip(across + shift, 0, size - 1)]
+    canvas[horizon : horizon + rows] = water
+
+
+def _points(thing: Placed | Figure, outline: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """Place an outline on the canvas; pixels, y down."""
     placed = np.array((thing.x * size, thing.y * size)) + outline * (thing.size * size, -thing.size * size)
     return np.asarray(placed, np.float64)
@@ -75,7 +133,7 @@ def _stage(scene: Scene, rng: np.random.Generator, size: int) -> tuple[Canvas, i
         canvas = sweep(size, size, wall, (int(wall[0] * 0.82), int(wall[1] * 0.82), int(wall[2] * 0.84)))
         canvas *= np.array(_HOUR_LIGHT[scene.hour][0], np.float32)
         return canvas, int(size * rng.uniform(0.52, 0.66)), _WOOD[int(rng.integers(len(_WOOD)))]
-    horizon = int(size * (0.56 if scene.setting == "beach" else rng.uniform(0.50, 0.66)))
+    horizon = int(size * (0.56 if scene.setting in ("beach", "lake") else rng.uniform(0.50, 0.66)))
     canvas = sweep(size, size, *_SKY[scene.hour])
     canvas[:horizon] = sweep(horizon, size, *_SKY[scene.hour])
     return canvas, horizon, _GROUND[scene.setting]
@@ -98,7 +156,7 @@ def _scenery(canvas: Canvas, scene: Scene, rng: np.random.Generator, horizon: in
     if scene.hour == "night":
         for star in rng.uniform(0, 1, (int(rng.integers(12, 40)), 2)):
             lay(canvas, oval(star[0] * size, star[1] * horizon, 2.2, 2.2), (236, 238, 250), 0.8)
-    if scene.setting == "meadow":
+    if scene.setting in ("meadow", "lake"):
         _hills(canvas, scene, rng, horizon)
 
 
@@ -112,7 +170,9 @@ def _hills(canvas: Canvas, scene: Scene, rng: np.random.Generator, horizon: int)
             lay(canvas, oval(x * size, horizon + 4, wide, high), (int(tint[0]), int(tint[1]), int(tint[2])))
 
 
-def _draw_flat(scene: Scene, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+def _draw_flat(
+    scene: Scene, size: int, rng: np.random.Generator, sky: np.random.Generator
+) -> NDArray[np.uint8]:
     """Draw in few plain colours with hard edges."""
     canvas, horizon, ground = _stage(scene, rng, size)
     bands = int(rng.integers(3, 7))
@@ -120,7 +180,7 @@ def _draw_flat(scene: Scene, size: int, rng: np.random.Generator) -> NDArray[np.
         rows = slice(band * horizon // bands, (band + 1) * horizon // bands)
         canvas[rows] = canvas[rows].mean(axis=(0, 1))
     if scene.setting != "table":
-        _scenery(canvas, scene, rng, horizon)
+        _scenery(canvas, scene, sky, horizon)
     tint = np.array(_HOUR_LIGHT[scene.hour][0], np.float32)
     canvas[horizon:] = np.array(ground, np.float32) * tint
     if scene.setting == "beach":
@@ -128,23 +188,38 @@ def _draw_flat(scene: Scene, size: int, rng: np.random.Generator) -> NDArray[np.
     elif rng.uniform() < 0.5:
         canvas[horizon::12] *= 0.93
     side = 1.0 if rng.uniform() < 0.5 else -1.0
-    for thing in scene.placed:
-        if thing.thing != "balloon":
+
+    def paint(canvas: Canvas, thing: Placed | Figure) -> None:
+        if _casts_shadow(thing):
             shadow = oval(thing.x * size + side * 0.1 * thing.size * size, thing.y * size,
                           thing.size * size * 0.95, thing.size * size * 0.16)  # fmt: skip
             lay(canvas, shadow, (24, 26, 40), 0.28)
-        for part in THINGS[thing.thing]:
+        for part in _parts(thing):
             colour = np.array(part.colour or COLOURS[thing.colour], np.float32) * part.tone
             if part.shade != "glow":
                 colour = colour * tint
             fill(canvas, _points(thing, part.points, size), np.minimum(colour, 255), part.shade, side)
+
+    _populate(canvas, scene, horizon, paint)
     mute = float(rng.uniform(0.35, 1.0))
+    if scene.staged:
+        mute = 0.8 + 0.2 * mute
     grey = canvas.mean(axis=2, keepdims=True)
     canvas = grey + (canvas - grey) * np.float32(mute)
-    return expose(
-        canvas, rng, softness=float(rng.uniform(0, 1.3)), grain=0.8 + 4.5 * float(rng.uniform()) ** 2,
-        contrast=float(rng.uniform(0.7, 1.12)), gain=float(rng.uniform(0.88, 1.12)),
-    )  # fmt: skip
+    softness, grain = float(rng.uniform(0, 1.3)), 0.8 + 4.5 * float(rng.uniform()) ** 2
+    contrast, gain = float(rng.uniform(0.7, 1.12)), float(rng.uniform(0.88, 1.12))
+    return _exposed(canvas, scene, rng, (softness, grain, contrast, gain))
+
+
+def _exposed(
+    canvas: Canvas, scene: Scene, rng: np.random.Generator, drawn: tuple[float, float, float, float]
+) -> NDArray[np.uint8]:
+    """Photograph a canvas with softness, grain, contrast and gain as drawn, or as a staged scene has them."""
+    softness, grain, contrast, gain = drawn
+    if scene.camera is not None:
+        softness, grain = scene.camera.softness * canvas.shape[0], scene.camera.grain
+        contrast, gain = 0.92 + 0.2 * (contrast - 0.7), 1.0 + 0.3 * (gain - 1.0)
+    return expose(canvas, rng, softness=softness, grain=grain, contrast=contrast, gain=gain)
 
 
 def _ground_texture(
@@ -154,7 +229,7 @@ def _ground_texture(
     size = canvas.shape[0]
     tint = np.array(_HOUR_LIGHT[scene.hour][0], np.float32)
     rows = size - horizon
-    grain = {"table": (3, 70), "meadow": (5, 2), "beach": (2, 2)}[scene.setting]
+    grain = {"table": (3, 70), "meadow": (5, 2), "beach": (2, 2), "lake": (5, 2)}[scene.setting]
     depth = np.linspace(0.82, 1.08, rows, dtype=np.float32)[:, None]
     texture = depth * (1 + 0.14 * noise(rng, rows, size, grain) + 0.08 * noise(rng, rows, size, (30, 40)))
     canvas[horizon:] = np.array(ground, np.float32) * tint * texture[..., None]
@@ -165,14 +240,16 @@ def _ground_texture(
         canvas[shore : shore + 3] = canvas[shore : shore + 3] * 0.4 + 140 * tint
 
 
-def _draw_shaded(scene: Scene, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+def _draw_shaded(
+    scene: Scene, size: int, rng: np.random.Generator, sky: np.random.Generator
+) -> NDArray[np.uint8]:
     """Draw lit solids with texture and shadows, then photograph them."""
     canvas, horizon, ground = _stage(scene, rng, size)
     canvas *= (1 + 0.035 * noise(rng, size, size, (4, 4) if scene.setting == "table" else (40, 60)))[
         ..., None
     ]
     if scene.setting != "table":
-        _scenery(canvas, scene, rng, horizon)
+        _scenery(canvas, scene, sky, horizon)
     _ground_texture(canvas, scene, rng, horizon, ground)
     tint, ambient = _HOUR_LIGHT[scene.hour]
     side = float(rng.uniform(0.35, 0.75)) * (1 if rng.uniform() < 0.5 else -1)
@@ -182,23 +259,20 @@ def _draw_shaded(scene: Scene, size: int, rng: np.random.Generator) -> NDArray[n
         0.0 if scene.hour == "fog" else float(rng.uniform(30, 150)),
     )  # fmt: skip
     grit = noise(rng, size, size, (3, 3))
-    for thing in scene.placed:
+
+    def paint(canvas: Canvas, thing: Placed | Figure) -> None:
         tall = thing.size * size
-        if thing.thing != "balloon":
-            for reach, strength in ((1.25, 0.10), (1.0, 0.16), (0.75, 0.22)):
-                shadow = oval(
-                    thing.x * size - np.sign(side) * 0.18 * tall,
-                    thing.y * size,
-                    tall * reach,
-                    tall * reach * 0.2,
-                )
-                lay(canvas, shadow, (12, 10, 20), strength)
-        for part in THINGS[thing.thing]:
+        for spread, strength in ((1.25, 0.10), (1.0, 0.16), (0.75, 0.22)) if _casts_shadow(thing) else ():
+            left = thing.x * size - np.sign(side) * 0.18 * tall
+            shadow = oval(left, thing.y * size, tall * spread, tall * spread * 0.2)
+            lay(canvas, shadow, (12, 10, 20), strength)
+        for part in _parts(thing):
             colour = np.array(part.colour or COLOURS[thing.colour], np.float32) * np.float32(part.tone)
             shade(canvas, _points(thing, part.points, size), colour, part.shade, light, grit)
+
+    _populate(canvas, scene, horizon, paint)
     haze = 0.45 if scene.hour == "fog" else float(rng.uniform(0, 0.12))
     canvas += (np.float32(205) * np.array(tint, np.float32) - canvas) * np.float32(haze)
-    return expose(
-        canvas, rng, softness=float(rng.choice((0, 0.4, 0.6, 0.9, 1.6))), grain=float(rng.uniform(0.3, 7)),
-        contrast=float(rng.uniform(0.78, 1.2)), gain=float(rng.uniform(0.8, 1.25)),
-    )  # fmt: skip
+    softness, grain = float(rng.choice((0, 0.4, 0.6, 0.9, 1.6))), float(rng.uniform(0.3, 7))
+    contrast, gain = float(rng.uniform(0.78, 1.2)), float(rng.uniform(0.8, 1.25))
+    return _exposed(canvas, scene, rng, (softness, grain, contrast, gain))

@@ -70,12 +70,12 @@ def outline(*corners: tuple[float, float]) -> NDArray[np.float64]:
     return np.array(corners, dtype=np.float64)
 
 
-def _mirrored(*right: tuple[float, float]) -> NDArray[np.float64]:
+def mirrored(*right: tuple[float, float]) -> NDArray[np.float64]:
     """Give an outline symmetric about x = 0 from its right half, bottom to top."""
     return np.array([*right, *[(-x, y) for x, y in reversed(right)]], dtype=np.float64)
 
 
-def _half_disc(width: float, bottom: float, height: float) -> NDArray[np.float64]:
+def half_disc(width: float, bottom: float, height: float) -> NDArray[np.float64]:
     """Give the upper half of an ellipse standing on `bottom`."""
     turn = np.linspace(0, np.pi, 24)
     return np.stack([width / 2 * np.cos(turn), bottom + height * np.sin(turn)], axis=1)
@@ -100,7 +100,7 @@ THINGS: dict[str, tuple[Part, ...]] = {
     "mug": (
         Part(oval(0.42, 0.38, 0.42, 0.48), None, "tube", 0.86),
         Part(oval(0.42, 0.38, 0.24, 0.30), _DARK, "plain", 1.5),
-        Part(_mirrored((0.24, 0.0), (0.32, 0.03), (0.36, 0.12), (0.36, 0.74)), None, "tube"),
+        Part(mirrored((0.24, 0.0), (0.32, 0.03), (0.36, 0.12), (0.36, 0.74)), None, "tube"),
         Part(oval(0, 0.74, 0.72, 0.16), None, "plain", 1.12),
         Part(oval(0, 0.73, 0.62, 0.11), (78, 46, 28), "plain"),
     ),
@@ -130,7 +130,7 @@ THINGS: dict[str, tuple[Part, ...]] = {
     ),
     "bottle": (
         Part(
-            _mirrored((0.19, 0.0), (0.21, 0.03), (0.21, 0.56), (0.16, 0.68), (0.075, 0.78), (0.075, 0.96)),
+            mirrored((0.19, 0.0), (0.21, 0.03), (0.21, 0.56), (0.16, 0.68), (0.075, 0.78), (0.075, 0.96)),
             None,
             "tube",
         ),
@@ -140,19 +140,19 @@ THINGS: dict[str, tuple[Part, ...]] = {
     "lamp": (
         Part(oval(0, 0.03, 0.46, 0.09), _DARK, "tube", 1.3),
         Part(block(-0.025, 0.03, 0.025, 0.55), _DARK, "tube", 1.5),
-        Part(_mirrored((0.36, 0.50), (0.20, 0.98)), None, "tube", 1.1),
+        Part(mirrored((0.36, 0.50), (0.20, 0.98)), None, "tube", 1.1),
         Part(oval(0, 0.50, 0.72, 0.10), _GLASS, "glow"),
     ),
     "house": (
         Part(block(-0.42, 0.0, 0.42, 0.52), _PALE, "plain", 0.96),
         Part(block(0.22, 0.66, 0.34, 1.0), (150, 90, 76), "plain"),
-        Part(_mirrored((0.52, 0.50), (0.0, 0.94)), None, "plain"),
+        Part(mirrored((0.52, 0.50), (0.0, 0.94)), None, "plain"),
         Part(block(-0.09, 0.0, 0.09, 0.30), _BARK, "plain"),
         Part(block(-0.34, 0.18, -0.17, 0.38), _GLASS, "glow"),
         Part(block(0.17, 0.18, 0.34, 0.38), _GLASS, "glow"),
     ),
     "tree": (
-        Part(_mirrored((0.08, 0.0), (0.045, 0.45)), _BARK, "tube"),
+        Part(mirrored((0.08, 0.0), (0.045, 0.45)), _BARK, "tube"),
         Part(oval(-0.17, 0.52, 0.46, 0.40), None, "round", 0.92),
         Part(oval(0.17, 0.54, 0.46, 0.42), None, "round", 0.96),
         Part(oval(0.0, 0.74, 0.54, 0.50), None, "round"),
@@ -164,7 +164,7 @@ THINGS: dict[str, tuple[Part, ...]] = {
         Part(
             np.concatenate(
                 [
-                    _half_disc(0.76, 0.64, 0.38),
+                    half_disc(0.76, 0.64, 0.38),
                     outline((-0.36, 0.54), (-0.19, 0.36), (0.19, 0.36), (0.36, 0.54)),
                 ]
             ),
@@ -185,15 +185,51 @@ THINGS: dict[str, tuple[Part, ...]] = {
     ),
     "umbrella": (
         Part(block(-0.02, 0.0, 0.02, 0.62), _PALE, "tube", 0.9),
-        Part(_half_disc(1.0, 0.58, 0.42), None, "round"),
+        Part(half_disc(1.0, 0.58, 0.42), None, "round"),
         Part(
-            np.concatenate([_half_disc(0.44, 0.58, 0.42), outline((-0.1, 0.60), (0.1, 0.60))]), _PALE, "round"
+            np.concatenate([half_disc(0.44, 0.58, 0.42), outline((-0.1, 0.60), (0.1, 0.60))]), _PALE, "round"
         ),
         Part(
-            np.concatenate([_half_disc(0.14, 0.58, 0.42), outline((-0.04, 0.60), (0.04, 0.60))]),
+            np.concatenate([half_disc(0.14, 0.58, 0.42), outline((-0.04, 0.60), (0.04, 0.60))]),
             None,
             "round",
         ),
     ),
 }
 """What a scene can show, by the word its prompt uses."""
+
+_RED: Colour = (206, 38, 50)
+_YELLOW: Colour = (250, 206, 54)
+_NAVY: Colour = (34, 52, 104)
+_WHITE: Colour = (250, 250, 248)
+
+
+def _star() -> NDArray[np.float64]:
+    """Give the outline of a star of twelve points around (0, 0.5)."""
+    turn = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    far = np.where(np.arange(24) % 2 == 0, 0.5, 0.4)
+    return np.stack([far * np.cos(turn), 0.5 + far * np.sin(turn)], axis=1)
+
+
+MARKS: dict[str, tuple[Part, ...]] = {
+    "logo": (
+        Part(oval(0, 0.5, 1.0, 1.0), _WHITE, "glow"),
+        Part(oval(0, 0.5, 0.86, 0.86), _NAVY, "glow"),
+        Part(oval(0, 0.5, 0.66, 0.66), _WHITE, "glow"),
+        Part(outline((-0.22, 0.36), (0.22, 0.36), (0.0, 0.76)), _NAVY, "glow"),
+    ),
+    "badge": (
+        Part(_star(), _RED, "glow"),
+        Part(oval(0, 0.5, 0.66, 0.66), _YELLOW, "glow"),
+        Part(oval(-0.13, 0.62, 0.17, 0.17), _RED, "glow"),
+        Part(oval(0.13, 0.38, 0.17, 0.17), _RED, "glow"),
+        Part(outline((-0.20, 0.27), (-0.13, 0.24), (0.20, 0.73), (0.13, 0.76)), _RED, "glow"),
+    ),
+    "copy": (
+        Part(block(-1.1, 0.0, 1.1, 1.0), _YELLOW, "glow"),
+        Part(block(-1.0, 0.62, 0.5, 0.88), _RED, "glow"),
+        Part(block(-1.0, 0.38, 0.9, 0.52), _NAVY, "glow"),
+        Part(block(-1.0, 0.14, 0.2, 0.28), _NAVY, "glow"),
+    ),
+}
+"""What a brand lays over a picture: its logo; a sale badge, which is banned; copy, where a space is kept empty."""

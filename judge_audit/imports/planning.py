@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from judge_audit.errors import UsageError
 from judge_audit.imports.known import family_of
+from judge_audit.imports.paired import pairs_of, table_mismatches
 from judge_audit.imports.rereading import reread
+from judge_audit.kinds import mismatch_kinds
 from judge_audit.probes import Plan, name_plan
 from judge_audit.vocabulary import ANCHOR
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from judge_audit.judges.cards import Card
+    from judge_audit.kinds.kind import Kind
     from judge_audit.lake import Lake
 
     Row = Mapping[str, Any]
@@ -40,14 +43,23 @@ class TablePlan:
     notes: tuple[str, ...]
 
 
-def plan_table_audit(lake: Lake, card: Card, anchors: Sequence[tuple[Row, str]] = ()) -> TablePlan:
+def plan_table_audit(
+    lake: Lake,
+    card: Card,
+    anchors: Sequence[tuple[Row, str]] = (),
+    kinds: Mapping[str, Kind] | None = None,
+) -> TablePlan:
     """Plan the audit of imported scores; replies that another parser had read are read again first.
+
+    Imported pairs whose members are both among the scored items are mismatches: their damaged members are no
+    longer untouched items.
 
     Args:
         lake: The lake.
         card: Whose scores.
         anchors: Rows of `items` of the anchors, each with the item_id under which the scores know it; those that
             the lake has an answer to are asked as anchors too.
+        kinds: The mismatch kinds by name; None takes the package's own.
 
     Raises:
         UsageError: If the lake holds no scores of the judge.
@@ -65,9 +77,11 @@ def plan_table_audit(lake: Lake, card: Card, anchors: Sequence[tuple[Row, str]] 
     answered = lake.answered(card.judge_id).select(KEYS)
     probes = lake.read("probes", plan_id=ids).join(answered, KEYS, join_type="inner")
     items = _first_said(lake.read("items", plan_id=ids), ids, set(probes["item_id"].to_pylist()))
-    asked = _once(probes)
-    chosen, again_asked = _anchors(anchors, asked)
-    plan = name_plan([*items, *chosen], (), [*asked, *again_asked])
+    pairs = pairs_of(lake, items, mismatch_kinds() if kinds is None else kinds)
+    answers = _once(probes)
+    chosen, again_asked = _anchors(anchors, answers)
+    asked, mismatches = table_mismatches(pairs.pairs, answers)
+    plan = name_plan([*items, *chosen], (), [*asked, *again_asked], mismatches=mismatches)
     notes = [f"{row['file']}: {note}" for row in rows for note in row["notes"]]
     notes += [
         f"{row['file']}: {row['refused']:,} faulty rows were left out at import; the lake lists them."
@@ -76,7 +90,8 @@ def plan_table_audit(lake: Lake, card: Card, anchors: Sequence[tuple[Row, str]] 
     ]
     if again:
         notes.append(f"{again:,} replies were read again by parser {card.parser_version}; nothing was asked.")
-    imports = {f"import {row['import_id']}": row["file_digest"] for row in rows}
+    notes += pairs.warnings
+    imports = {f"import {row['import_id']}": row["file_digest"] for row in rows} | dict(pairs.imports)
     return TablePlan(plan, imports, tuple(dict.fromkeys(notes)))
 
 

@@ -42,6 +42,7 @@ class Card:
         scale_step: Step between attainable values, None for a continuous scale.
         higher_is_better: Direction.
         dimensions: Names of its sub-scores; `overall` is the one that ladders use.
+        means: What is its own name for semantic, structure, aesthetic or compliance, where it has another.
         needs_prompt: Whether an empty prompt is a fault.
         batch_size: Images per request; also what is committed at a time.
         concurrency: Requests in flight at most.
@@ -69,6 +70,7 @@ class Card:
     scale_step: float | None = None
     higher_is_better: bool = True
     dimensions: tuple[str, ...] = (OVERALL,)
+    means: Mapping[str, str] = field(default_factory=dict)
     needs_prompt: bool = False
     batch_size: int = 32
     concurrency: int = 8
@@ -151,11 +153,29 @@ def card_of(content: Any, origin: str) -> Card:  # noqa: ANN401 - whatever a fil
     if (low is None) != (high is None) or (low is not None and low >= high):
         message = "scale_low and scale_high are given together, the lower one first."
         raise InputError([Fault(origin, 0, "scale_low", message)])
+    if faults := _means_faults(origin, content):
+        raise InputError(faults, "means says: the audit's name of a dimension, then the judge's own.")
     known = {entry.name for entry in fields(Card)}
     given = {name: value for name, value in content.items() if name in known}
     given["dimensions"] = tuple(content.get("dimensions", (OVERALL,)))
     card = Card(**given, settings={name: value for name, value in content.items() if name not in known})
     return replace(card, version=str(card.version))
+
+
+def _means_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
+    """Find names that `means` takes for dimensions and that are none, or stand for two."""
+    means, own = content.get("means", {}), content.get("dimensions", [OVERALL])
+    faults = []
+    for name, called in means.items():
+        twice = [other for other, held in means.items() if held == called and other != name]
+        if called not in own:
+            faults.append(Fault(origin, 0, f"means.{name}", f"“{called}” is not among the dimensions {own}."))
+        elif twice:
+            faults.append(Fault(origin, 0, f"means.{name}", f"“{called}” stands for {twice[0]} too."))
+        elif name in own and called != name:
+            said = f"the judge has a dimension “{name}” of its own; it cannot be called “{called}” as well."
+            faults.append(Fault(origin, 0, f"means.{name}", said))
+    return faults
 
 
 def _example(schema: Mapping[str, Any], path: Iterable[str | int]) -> str:

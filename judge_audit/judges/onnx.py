@@ -71,6 +71,10 @@ class OnnxJudge:
                 replies[at] = answer
         return [reply for reply in replies if reply is not None]
 
+    def knows(self, prompt: str) -> bool:
+        """Say whether it can answer for a prompt; with stored texts it knows no others."""
+        return not self.head.missing(prompt)
+
     def _turned_away(self, stimulus: Stimulus) -> Reply | None:
         if reason := self.head.missing(stimulus.prompt):
             return Reply(state=State.REFUSED, raw=reason)

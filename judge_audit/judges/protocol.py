@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from judge_audit.vocabulary import State
+from judge_audit.vocabulary import OVERALL, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,6 +42,11 @@ class Recipe:
             (the smaller point of its zone), None where nobody can say.
         overdone: The axis's declared overdone strength; 1 for `original`.
         repeat: Which repeat this is.
+        expectations: For the damaged member of a pair, what each dimension does by its kind (drops, hold or
+            free); empty for every other probe.
+        dimension: The sub-score asked for, where a control answers one after another.
+        first_source: Whether `source` is the first of the audit's sources by name: a control that drifts does
+            so there.
     """
 
     item_id: str
@@ -51,6 +56,9 @@ class Recipe:
     perceptible: float | None
     overdone: float
     repeat: int = 0
+    expectations: Mapping[str, str] = field(default_factory=dict)
+    dimension: str = OVERALL
+    first_source: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,11 @@ class Reply:
 
 @runtime_checkable
 class Judge(Protocol):
-    """Anything that scores images for prompts."""
+    """Anything that scores images for prompts.
+
+    One that answers for some prompts only may have a method `knows(prompt) -> bool`: no pair is then built of a
+    prompt that it does not know.
+    """
 
     @property
     def card(self) -> Card:
@@ -99,7 +111,11 @@ class ControlJudge(Protocol):
 
     @property
     def convictions(self) -> frozenset[tuple[str, str]]:
-        """The (check, axis) pairs it must be convicted of, and no others; axis `*` for the scale check."""
+        """What it must be convicted of, and of nothing else: see `Control.convictions`."""
+        ...
+
+    def answers(self, axis: str) -> bool:
+        """Whether it is asked of probes on this axis."""
         ...
 
     def score_probes(self, stimuli: Sequence[Stimulus], recipes: Sequence[Recipe]) -> Sequence[Reply]:

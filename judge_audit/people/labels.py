@@ -25,17 +25,19 @@ class Labels:
     """Labels of an audit's items.
 
     Attributes:
-        table: A table of `SCHEMA`, sorted.
+        table: A table of `SCHEMA`, sorted: labels of untouched items.
+        damaged: The same of the damaged members of pairs; one that is no item of its own is named by the pair_id.
         imports: Digest of each file they came from, by `import <import_id>`.
         notes: What limits every figure made of them.
     """
 
     table: pa.Table
+    damaged: pa.Table
     imports: dict[str, str]
     notes: tuple[str, ...]
 
 
-def labels_of(lake: Lake, items: pa.Table) -> Labels:
+def labels_of(lake: Lake, items: pa.Table, mismatches: pa.Table | None = None) -> Labels:
     """Read the labels of an audit's items.
 
     Where one annotator labelled an item in several imports, the newest counts; labels of unknown annotators
@@ -44,8 +46,13 @@ def labels_of(lake: Lake, items: pa.Table) -> Labels:
     Args:
         lake: The lake.
         items: The audit's items.
+        mismatches: The audit's pairs.
     """
     known = {row["item_id"]: row for row in items.to_pylist()}
+    pairs = mismatches.to_pylist() if mismatches is not None else []
+    built = {row["pair_id"]: row["intact"] for row in pairs if row["intact"] == row["damaged"]}
+    known |= {pair_id: known[item_id] for pair_id, item_id in built.items()}
+    damaged = {*built, *(row["damaged"] for row in pairs)} - {row["intact"] for row in pairs}
     files = lake.read("imports", kind="labels").to_pylist()
     files.sort(key=lambda row: (row["imported_at"], row["import_id"]))
     place = {row["import_id"]: number for number, row in enumerate(files)}
@@ -68,8 +75,10 @@ def labels_of(lake: Lake, items: pa.Table) -> Labels:
     notes = [f"{row['file']}: {note}" for row in files if row["import_id"] in used for note in row["notes"]]
     if replaced:
         notes.append(f"{replaced:,} labels were given again in a later import; the newest count.")
+    ordered = [held[key] for key in sorted(held)]
     return Labels(
-        pa.Table.from_pylist([held[key] for key in sorted(held)], schema=SCHEMA),
+        pa.Table.from_pylist([row for row in ordered if row["item_id"] not in damaged], schema=SCHEMA),
+        pa.Table.from_pylist([row for row in ordered if row["item_id"] in damaged], schema=SCHEMA),
         {f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used},
         tuple(dict.fromkeys(notes)),
     )

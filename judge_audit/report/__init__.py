@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import MachineryError
+from judge_audit.kinds import mismatch_kinds
 from judge_audit.report.document import make_document
+from judge_audit.report.hacking import draw_worst
 from judge_audit.report.page import write_page
+from judge_audit.report.pair_tiles import draw_pairs
 from judge_audit.report.pictures import pictures_of
 from judge_audit.report.strips import draw_strips
 from judge_audit.report.writing import put
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.axes.axis import Axis
+    from judge_audit.kinds.kind import Kind
+    from judge_audit.report.pair_tiles import Members
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Report:
     document: dict[str, Any]
 
 
-def build_report(
+def build_report(  # noqa: PLR0913 - what a report is made of
     con: duckdb.DuckDBPyConnection,
     audit_id: str,
     *,
@@ -45,6 +50,8 @@ def build_report(
     axes: Mapping[str, Axis],
     warnings: Sequence[str] = (),
     masks: Callable[[str], NDArray[np.bool_] | None] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    members: Members | None = None,
 ) -> Report:
     """Write the report of an audit.
 
@@ -55,14 +62,19 @@ def build_report(
         axes: The axes climbed, by name; they draw the pictures again.
         warnings: What a person should know before trusting the figures.
         masks: Gives the mask of an item by its id, None if it has none.
+        kinds: The mismatch kinds by name; None takes the package's own.
+        members: Gives the pixels of the intact and the damaged member of a pair; None leaves them out.
 
     Raises:
         UsageError: If the lake has no such audit.
     """
-    document = make_document(con, audit_id, axes=axes, warnings=warnings)
+    known = mismatch_kinds() if kinds is None else kinds
+    document = make_document(con, audit_id, axes=axes, warnings=warnings, kinds=known)
     pictures = pictures_of(document["movers"], pixels, axes, masks)
     tiles = draw_strips(document["strips"], pixels, axes, masks)
-    return Report(write_page(document, pictures, tiles), document)
+    pairs = draw_pairs((document["dimensions"] or {}).get("shown", ()), members)
+    worst = draw_worst(document["hacking"], pixels, axes)
+    return Report(write_page(document, pictures, tiles, pairs, worst), document)
 
 
 def write_report(report: Report, folder: str | Path) -> Path:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.checks.premature import NAME as PREMATURE
 from judge_audit.messages import knows, say
 from judge_audit.report.anchors import anchors_of
+from judge_audit.report.between import between_of
 from judge_audit.report.covariates import covariates_of
+from judge_audit.report.dimensions import dimensions_of
 from judge_audit.report.facts import Facts, parsed, read_facts
+from judge_audit.report.hacking import hacking_of
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.people import people_of
 from judge_audit.report.placing import histogram, meaning, placing_of
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from judge_audit.axes.axis import Axis
+    from judge_audit.kinds.kind import Kind
 
     Row = Mapping[str, Any]
 
@@ -36,7 +40,12 @@ THEN_LISTED = 4
 
 
 def make_document(
-    con: duckdb.DuckDBPyConnection, audit_id: str, *, axes: Mapping[str, Axis], warnings: Sequence[str]
+    con: duckdb.DuckDBPyConnection,
+    audit_id: str,
+    *,
+    axes: Mapping[str, Axis],
+    warnings: Sequence[str],
+    kinds: Mapping[str, Kind],
 ) -> dict[str, Any]:
     """Gather the content of an audit's report.
 
@@ -78,6 +87,9 @@ def make_document(
         "people": people_of(facts),
         "use_evidence": use_evidence_of(facts),
         "movers": find_movers(facts, placing),
+        "hacking": hacking_of(con, facts, placing),
+        "between": between_of(facts),
+        "dimensions": dimensions_of(facts, kinds),
         "refused": refused_of(facts.verdicts),
         "scale": [_scale(facts, name) for name in dimensions],
         "purity": purity_of(facts, axes),

@@ -26,7 +26,8 @@ ORDER BY source, item_id, dimension
 """
 CHANGED = """
 SELECT item_id, source, "cluster", dimension, axis, rung, strength, "value" FROM all_responses
-WHERE plan_id = $1 AND judge_id = $2 AND rung > 0 AND repeat = 0 AND state = 'ok'
+WHERE plan_id = $1 AND judge_id = $2 AND rung > 0 AND NOT starts_with(axis, 'pair:') AND repeat = 0
+    AND state = 'ok'
 ORDER BY item_id, dimension, axis, rung
 """
 STATES = """
@@ -59,6 +60,25 @@ SELECT * FROM verdicts
 WHERE audit_id = $1 AND "check" = 'controls' ORDER BY kind, subject
 """
 
+PAIRS = """
+SELECT mismatches.*, items.prompt AS intact_prompt FROM mismatches
+JOIN items ON items.plan_id = mismatches.plan_id AND items.item_id = mismatches.intact
+WHERE mismatches.plan_id = $1 ORDER BY kind, constructed, pair_id
+"""
+PAIR_SCORES = """
+WITH told AS (
+    SELECT item_id, axis, rung, dimension, avg("value") AS "value" FROM all_responses
+    WHERE plan_id = $1 AND judge_id = $2 AND state = 'ok' AND (axis = 'original' OR starts_with(axis, 'pair:'))
+    GROUP BY ALL
+)
+SELECT pair_id, damaged.dimension, intact."value" AS "before", damaged."value" AS "after" FROM mismatches
+JOIN told AS damaged ON damaged.item_id = mismatches.damaged AND damaged.axis = 'pair:' || mismatches.kind
+    AND damaged.rung = mismatches.rung
+LEFT JOIN told AS intact ON intact.item_id = mismatches.intact AND intact.axis = 'original'
+    AND intact.dimension = damaged.dimension
+WHERE plan_id = $1 ORDER BY pair_id, damaged.dimension
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -84,6 +104,9 @@ class Facts:
         people_verdicts: Rows of `verdicts` about them.
         anchors: The anchors the audit went by, a row for every label.
         newest_anchors: Newest version of their set that the lake has seen, None if there is none.
+        pairs: Rows of `mismatches`, with the prompt of the intact member.
+        pair_scores: Scores before and after of every pair and dimension.
+        unsuited: Rows of `unsuited`.
     """
 
     audit: Row
@@ -105,6 +128,9 @@ class Facts:
     people_verdicts: list[Row]
     anchors: list[Row]
     newest_anchors: int | None
+    pairs: list[Row]
+    pair_scores: list[Row]
+    unsuited: list[Row]
 
 
 def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
@@ -151,12 +177,20 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
         if audit["anchor_set"]
         else [],
         newest_anchors=_rows(con, NEWEST, audit["anchor_set"])[0]["newest"] if audit["anchor_set"] else None,
+        pairs=_rows(con, PAIRS, plan_id),
+        pair_scores=_rows(con, PAIR_SCORES, plan_id, judge_id),
+        unsuited=_rows(
+            con, "SELECT * FROM unsuited WHERE plan_id = $1 ORDER BY kind, reason, item_id", plan_id
+        ),
     )
 
 
 def _counts(con: duckdb.DuckDBPyConnection, plan_id: str) -> Row:
     """Count what the plan holds."""
-    ladders = "SELECT count(DISTINCT item_id) AS ladders FROM probes WHERE plan_id = $1 AND rung > 0"
+    ladders = (
+        "SELECT count(DISTINCT item_id) AS ladders FROM probes "
+        "WHERE plan_id = $1 AND rung > 0 AND NOT starts_with(axis, 'pair:')"
+    )
     refused = "SELECT count(*) AS refused FROM refusals WHERE plan_id = $1"
     return {
         name: value

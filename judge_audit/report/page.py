@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
+from judge_audit.checks.mismatch_rows import damage, subscore
+from judge_audit.kinds.kind import hardness
 from judge_audit.messages import knows, say
 from judge_audit.report import (
     anchors,
+    between,
     changes,
     charts,
     covariate_charts,
     covariates,
+    dimension_words,
+    forest,
+    hacking,
     people,
     people_charts,
     people_map,
@@ -48,6 +54,8 @@ def write_page(
     document: Mapping[str, Any],
     pictures: Mapping[tuple[str, str, float], Pair],
     tiles: Mapping[str, Sequence[Tile]],
+    pairs: Mapping[str, Sequence[str]] | None = None,
+    worst: Mapping[tuple[str, str], Pair] | None = None,
 ) -> str:
     """Write the page.
 
@@ -55,6 +63,9 @@ def write_page(
         document: The content.
         pictures: Pairs of data URIs by item, axis and strength.
         tiles: Small pictures of the contact sheets by axis, the original's first.
+        pairs: Of each deliberate mismatch that is shown, by its pair_id: intact, damaged and, where pixels
+            differ, their difference.
+        worst: Pairs of data URIs of the hack forecast by item and recipe.
     """
     sources = sorted({source for section in document["ladders"] for source in section["sources"]})
     styled = len(sources) <= charts.STYLES
@@ -70,8 +81,10 @@ def write_page(
             styles=styles,
             reach=charts.reach_of(document["ladders"]),
             pictures=pictures,
+            worst_pictures=worst or {},
             strips={row["axis"]: row for row in document["strips"]},
             tiles_of=tiles,
+            pair_tiles=pairs or {},
             uses=sorted(
                 document["uses"], key=lambda row: USES.index(row["use"]) if row["use"] in USES else len(USES)
             ),
@@ -183,6 +196,12 @@ def environment() -> jinja2.Environment:
         "weight_chart": covariate_charts.weight_chart,
         "percent_text": covariates.percent_text,
         "lift_text": charts.lift_text,
+        "family_chart": hacking.family_chart,
+        "direction": hacking.direction,
+        "doses_text": hacking.doses_text,
+        "between_chart": between.between_chart,
+        "spread_text": between.spread_text,
+        "forest_interval": forest.interval_text,
         "curve": charts.curve,
         "histogram": charts.histogram,
         "people_questions": people.QUESTIONS,
@@ -194,6 +213,12 @@ def environment() -> jinja2.Environment:
         "leaning": people_map.leaning,
         "place_title": people_map.name_of,
         "correlation_of": people_matrices.correlation_of,
+        "cell_of": dimension_words.cell_of,
+        "cell_look": dimension_words.cell_look,
+        "damage_name": damage,
+        "subscore_name": subscore,
+        "hardness": hardness,
+        "amount": people_matrices.amount,
         "beside_chart": people_charts.beside_chart,
         "choice_chart": people_charts.choice_chart,
         "source_histogram": people_charts.source_histogram,

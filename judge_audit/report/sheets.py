@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from judge_audit.axes.scratch import Scratch
 from judge_audit.messages import knows, say
+from judge_audit.report.lettering import cut, fonts, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from judge_audit.axes.axis import Axis
 
     Pixels = NDArray[np.uint8]
-    Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
     Colour = tuple[int, int, int]
 
 TILE = 224
@@ -119,15 +119,15 @@ def draw_sheet(axis: Axis, ladders: Sequence[Ladder]) -> Pixels:
     fine = is_fine(axis)
     lines = _head(axis, ladders, fine=fine)
     width = 2 * MARGIN + across * TILE + (across - 1) * GAP
-    fonts = _fonts()
-    wrapped = [part for line in lines for part in _wrapped(line, fonts[1], width - 2 * MARGIN)]
-    top = MARGIN + 34 + 20 * len(wrapped) + 10
+    letters = fonts()
+    parts = [part for line in lines for part in wrapped(line, letters[1], width - 2 * MARGIN)]
+    top = MARGIN + 34 + 20 * len(parts) + 10
     each = LEAD + down * (TILE + CAPTION)
     sheet = Image.new("RGB", (width, top + each * len(ladders) + MARGIN // 2), PAPER)
     pen = ImageDraw.Draw(sheet)
-    pen.text((MARGIN, MARGIN - 6), say("sheet.title", axis=axis.name), INK, fonts[2])
-    for number, line in enumerate(wrapped):
-        pen.text((MARGIN, MARGIN + 32 + 20 * number), line, SOFT, fonts[1])
+    pen.text((MARGIN, MARGIN - 6), say("sheet.title", axis=axis.name), INK, letters[2])
+    for number, line in enumerate(parts):
+        pen.text((MARGIN, MARGIN + 32 + 20 * number), line, SOFT, letters[1])
     scratch = Scratch()
     for number, ladder in enumerate(ladders):
         scratch.begin(ladder.pixels, ladder.mask)
@@ -199,13 +199,13 @@ def _block(
 ) -> None:
     """Put one item on the sheet: its name, and its tiles in rows."""
     pen = ImageDraw.Draw(sheet)
-    _, plain, strong = _fonts()
+    _, plain, strong = fonts()
     left, top = place
     name = say("sheet.item", item=ladder.item, source=ladder.source)
     if axis.region is not None and ladder.region:
         key = f"sheet.region_{ladder.region}"
         name += f"  ·  {say(key) if knows(key) else ladder.region}"
-    pen.text((left, top + 4), _cut(name, plain, across * TILE), INK, plain)
+    pen.text((left, top + 4), cut(name, plain, across * TILE), INK, plain)
     for number, (pixels, strength, zone) in enumerate(tiles):
         x = left + number % across * (TILE + GAP)
         y = top + LEAD + number // across * (TILE + CAPTION)
@@ -216,27 +216,3 @@ def _block(
         pen.text((x, y + TILE + 11), strength, INK, strong)
         word = say(f"sheet.{zone}") if zone else ""
         pen.text((x + TILE, y + TILE + 13), word, SOFT, plain, anchor="ra")
-
-
-def _fonts() -> tuple[Font, Font, Font]:
-    """Give the small, the plain and the strong font, which come with Pillow."""
-    return ImageFont.load_default(12), ImageFont.load_default(15), ImageFont.load_default(19)
-
-
-def _wrapped(text: str, font: Font, width: int) -> list[str]:
-    """Break a text into lines that fit."""
-    lines = [""]
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if font.getlength(longer) <= width or not lines[-1]:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines
-
-
-def _cut(text: str, font: Font, width: int) -> str:
-    """Shorten a text until it fits."""
-    while len(text) > 1 and font.getlength(text) > width:
-        text = text[:-2] + "…"
-    return text

@@ -5,6 +5,7 @@ The flows and the in-process audit for notebooks call these same functions.
 
 from judge_audit.probes import rounds
 from judge_audit.stages.asking import pace, score, score_controls
+from judge_audit.stages.combining import chosen_at_most, combine
 from judge_audit.stages.examining import check
 from judge_audit.stages.gating import Gated, gate_audit
 from judge_audit.stages.planning import Prepared, prepare
@@ -15,6 +16,8 @@ __all__ = [
     "Outcome",
     "Prepared",
     "check",
+    "chosen_at_most",
+    "combine",
     "gate_audit",
     "pace",
     "prepare",

@@ -10,14 +10,18 @@ import pyarrow.compute as pc
 
 from judge_audit.calling import score_block, score_control
 from judge_audit.errors import UsageError
+from judge_audit.measures.headroom import COMBO
 from judge_audit.sight import SIGHT
+from judge_audit.stages.combining import chosen_probes, drawn_without_pictures
+from judge_audit.stages.planning import combined_plans
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, State
+from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from judge_audit.calling import BatchResult
+    from judge_audit.calling import BatchResult, Damage
+    from judge_audit.judges.controls.planted import PlantedJudge
     from judge_audit.judges.protocol import Judge
     from judge_audit.probes import Block
     from judge_audit.session import Session
@@ -43,7 +47,7 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
             (item, [probe for probe in probes if is_first(probe)])
             for item, probes in _work(current, prepared, None)[:TRIED]
         ]
-        bought = _buy(current, current.judge, shown)
+        bought = _buy(current, current.judge, shown, _damage(current, prepared))
     else:
         bought = 0
     held = current.lake.read("calls", judge_id=card.judge_id, state=State.OK.value)["latency_ms"]
@@ -75,14 +79,14 @@ def score(
     # The instruments need no turn of the judge's: they measure while it thinks.
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
         measured = beside.submit(_measure, current, work)
-        bought = _buy(current, current.judge, work, on_probes)
+        bought = _buy(current, current.judge, work, _damage(current, prepared), on_probes)
         measured.result()
     return bought
 
 
 def _measure(current: Session, work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> None:
-    """Have the ruler answer every probe but those of sight and the anchors, the surveyor the untouched ones."""
-    ruled = [(item, [probe for probe in probes if probe["axis"] not in UNMEASURED]) for item, probes in work]
+    """Have the ruler answer untouched items and ladders, the surveyor the untouched items."""
+    ruled = [(item, [probe for probe in probes if is_ruled(probe)]) for item, probes in work]
     surveyed = [(item, [probe for probe in probes if is_first(probe)]) for item, probes in work]
     for measuring, share in ((current.ruler, ruled), (current.surveyor, surveyed)):
         _buy(current, measuring, share)
@@ -92,12 +96,13 @@ def _buy(
     current: Session,
     judge: Judge,
     work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+    damage: Damage | None = None,
     on_probes: Callable[[int], None] | None = None,
 ) -> int:
     """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
     bought = 0
     with current.turn(judge.card):
-        for batch in _batches(current, judge, work):
+        for batch in _batches(current, judge, work, damage):
             if batch.calls:
                 _keep(current, batch.calls, batch.scores)
             bought += sum(call["state"] != State.INERT for call in batch.calls)
@@ -110,6 +115,7 @@ def _batches(
     current: Session,
     judge: Judge,
     work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+    damage: Damage | None = None,
 ) -> Iterator[BatchResult]:
     """Ask a judge for what is not in the lake yet."""
     held = current.lake.answered(judge.card.judge_id).to_pylist()
@@ -120,12 +126,23 @@ def _batches(
         load=current.planned_pixels,
         answered={(row["probe_id"], row["repeat"]): row for row in held},
         mask=current.mask,
+        damage=damage,
     )
+
+
+def _damage(current: Session, prepared: Prepared) -> Damage:
+    """Give what draws the damaged members of the plan's pairs."""
+    return current.damage(prepared.plan_id)
 
 
 def _keep(current: Session, calls: list[dict[str, Any]], scores: list[dict[str, Any]]) -> None:
     """Put answers into the lake."""
     current.lake.commit({"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)})
+
+
+def is_ruled(probe: Mapping[str, Any]) -> bool:
+    """Tell whether the ruler measures a probe: the original and the rungs of ladders."""
+    return probe["axis"] not in SIGHT and not str(probe["axis"]).startswith((PAIR_AXIS, COMBO))
 
 
 def is_first(probe: Mapping[str, Any]) -> bool:
@@ -136,9 +153,11 @@ def is_first(probe: Mapping[str, Any]) -> bool:
 def _work(
     current: Session, prepared: Prepared, block: Block | None
 ) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
-    """Give items with their probes, in the order of the plan; those of one block, or all."""
+    """Give items with their probes, in the order of the plan; those of one block, or all but what was chosen."""
     items = current.plan_table("items", prepared.plan_id)
-    probes = current.plan_table("probes", prepared.plan_id)
+    sounded, _ = combined_plans(prepared, prepared.judge_id)
+    plans = (block.plan_id,) if block is not None and block.plan_id else (prepared.plan_id, sounded)
+    probes = pa.concat_tables([current.plan_table("probes", name) for name in plans])
     if block is not None:
         wanted = pa.array(block.item_ids, pa.string())
         items = items.filter(pc.is_in(items["item_id"], value_set=wanted))
@@ -179,16 +198,50 @@ def score_controls(current: Session, prepared: Prepared) -> None:
     }
     zones = current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
     visible = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
+    pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
+    intact = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row["intact"] for row in pairs}
     work = [
         (item, [probe for probe in probes if probe["axis"] != ANCHOR])
         for item, probes in _work(current, prepared, None)
     ]
     if current.is_table:
-        work = work[:: max(1, -(-len(work) // SHOWN_TO_CONTROLS))]
+        members = {row[name] for row in pairs for name in ("intact", "damaged")}
+        step = max(1, -(-len(work) // SHOWN_TO_CONTROLS))
+        work = [entry for at, entry in enumerate(work) if not at % step or entry[0]["item_id"] in members]
     for control in current.controls(prepared.zones_id):
         known = current.lake.answered(control.card.judge_id).select(["probe_id", "repeat"]).to_pylist()
         held = {(row["probe_id"], row["repeat"]) for row in known}
         missing = {key: row for key, row in drawn.items() if key not in held}
-        batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing)
+        batch = score_control(
+            control,
+            work,
+            axes=current.axes,
+            visible=visible,
+            drawn=missing,
+            intact=intact,
+            kinds=current.kinds,
+        )
         if batch.calls:
             _keep(current, batch.calls, batch.scores)
+        if not control.control.pairs_only:
+            _score_chosen(current, prepared, control, visible, held)
+
+
+def _score_chosen(
+    current: Session,
+    prepared: Prepared,
+    control: PlantedJudge,
+    visible: Mapping[tuple[str, str], float | None],
+    held: set[tuple[str, int]],
+) -> None:
+    """Have a control answer the combinations that its own scores chose: each judge is hacked along its own way."""
+    probes = chosen_probes(current, prepared, control.card)
+    asked: dict[str, list[Mapping[str, Any]]] = {}
+    for probe in probes.to_pylist():
+        asked.setdefault(probe["item_id"], []).append(probe)
+    items = current.plan_table("items", prepared.plan_id).to_pylist()
+    work = [(item, asked[item["item_id"]]) for item in items if item["item_id"] in asked]
+    missing = {key: row for key, row in drawn_without_pictures(probes).items() if key not in held}
+    batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing)
+    if batch.calls:
+        _keep(current, batch.calls, batch.scores)

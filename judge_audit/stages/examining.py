@@ -12,29 +12,36 @@ from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.covariates import covariate_table
 from judge_audit.imports.covariates import instrument
 from judge_audit.judges.controls.planted import PlantedJudge
+from judge_audit.judges.controls.seeing import SeeingJudge
 from judge_audit.limits import read_limits
 from judge_audit.parts import find_checks, find_uses
 from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import responses
 from judge_audit.stages.asking import is_first
-from judge_audit.stages.planning import audit_row
+from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
     from judge_audit.judges.cards import Card
-    from judge_audit.judges.controls.seeing import SeeingJudge
     from judge_audit.session import Session
     from judge_audit.stages.planning import Prepared
+
+
+PAIR_COLUMNS = ["pair_id", "kind", "source", "cluster", "constructed", "intact", "damaged", "rung", "hold"]
+"""What checks see of a pair; who built it how is no evidence."""
 
 
 def check(current: Session, prepared: Prepared) -> None:
     """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
     cards = (current.ruler.card, current.surveyor.card, instrument())
     instruments = [responses(current, prepared.plan_id, card.judge_id).to_pylist() for card in cards]
+    pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
+    damaged = {row["damaged"] for row in pairs} - {row["intact"] for row in pairs}
     items = current.items_of(prepared.plan_id).to_pylist()
+    items = [item for item in items if item["item_id"] not in damaged]
     covariates = covariate_table(items, (row for rows in instruments for row in rows if is_first(row)))
     findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
     zoned = {
@@ -45,7 +52,7 @@ def check(current: Session, prepared: Prepared) -> None:
     controls: list[PlantedJudge | SeeingJudge] = [*current.controls(prepared.zones_id), *current.seeing]
     for control in controls:
         found, told = _examine(current, prepared, control.card, covariates, control=control)
-        proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told, zoned)
+        proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
     margin = read_limits(current.configuration.limits)["premature.margin"]
@@ -83,9 +90,11 @@ def _examine(
     control: PlantedJudge | SeeingJudge | None = None,
 ) -> tuple[Findings, list[dict[str, Any]]]:
     """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
-    given = responses(current, prepared.plan_id, card.judge_id)
-    labels = current.labels(prepared.plan_id).table if control is None else None
-    if isinstance(control, PlantedJudge):
+    combined = combined_plans(prepared, card.judge_id)
+    given = responses(current, prepared.plan_id, card.judge_id, *combined)
+    told = current.labels(prepared.plan_id) if control is None else None
+    labels = told.table if told else None
+    if isinstance(control, PlantedJudge) and not control.control.pairs_only:
         labels = pa.Table.from_pylist(control.labels(_untouched(given)))
     acts = current.acts(prepared.plan_id) if control is None else None
     evidence = Evidence(
@@ -108,6 +117,9 @@ def _examine(
         appeals=acts.appeals if acts else None,
         choices=acts.choices if acts else None,
         declared=current.configuration.uses,
+        pairs=None if isinstance(control, SeeingJudge) else _pairs(current, prepared.plan_id),
+        damaged_labels=told.damaged if told else None,
+        kinds=current.kinds,
     )
     findings = Findings()
     for part in find_checks(current.configuration.project).values():
@@ -127,6 +139,13 @@ def _anchors(current: Session, prepared: Prepared) -> pa.Table | None:
     shown = {row["item_id"]: row["probe_id"] for row in probes if row["axis"] == ANCHOR}
     twins = [items.get(shown.get(name, "")) for name in held["item_id"].to_pylist()]
     return held.append_column("same_as", pa.array(twins, pa.string()))
+
+
+def _pairs(current: Session, plan_id: str) -> pa.Table | None:
+    """Give the pairs as checks see them; None if there are none."""
+    planned = current.plan_table("mismatches", plan_id)
+    told = planned.select(PAIR_COLUMNS).rename_columns([{"hold": "holds"}.get(n, n) for n in PAIR_COLUMNS])
+    return told if told.num_rows else None
 
 
 def _untouched(given: pa.Table) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,16 +15,19 @@ from judge_audit import __version__
 from judge_audit.anchors import keep
 from judge_audit.anchors.standing import item_rows
 from judge_audit.axes import fingerprint
+from judge_audit.combined import chosen_id, soundings, soundings_id
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.imports.planning import plan_table_audit
+from judge_audit.measures.headroom import COMBO
 from judge_audit.messages import say
+from judge_audit.mismatches import plan_mismatches
 from judge_audit.parts import part_digests
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
-from judge_audit.probes import Block, blocks, make_plan
+from judge_audit.probes import Block, blocks, make_plan, turns
 from judge_audit.sight import SIGHT
 from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, State
+from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -85,13 +88,14 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     card = current.judge.card
     plan, warnings, imports = _planned(current, on_image)
     used, told = _anchors(current)
-    lake.commit({"items": plan.items, "refusals": plan.refusals, "probes": plan.probes})
+    lake.commit(plan.tables)
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
     planted = [control.card for control in current.controls(zones_id)]
     register(current, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
-    new, unsettled = _unsettled(current, plan.probes)
-    asked = plan.probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
+    plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
+    new, unsettled = unsettled_of(current, plan.probes)
+    asked = count_asked(plan.probes)
     acts = current.acts(plan.plan_id)
     prepared = Prepared(
         audit_id=f"{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
@@ -134,10 +138,20 @@ def _planned(
     configuration = current.configuration
     if current.is_table:
         held = item_rows(current.anchors) if current.anchors else []
-        made = plan_table_audit(current.lake, current.judge.card, held)
+        made = plan_table_audit(current.lake, current.judge.card, held, current.kinds)
         ignored = (IGNORED_ITEMS,) if configuration.items else ()
         return made.plan, (*ignored, *made.notes), made.imports
     read = current.items(on_image)
+    rows = read.items.to_pylist()
+    by_hand = current.by_hand(rows)
+    mismatches = plan_mismatches(
+        rows,
+        by_hand.pairs,
+        current.workshop(rows),
+        order=turns(rows, configuration.seed),
+        per_kind=configuration.pairs_per_kind,
+        repeats=configuration.repeats,
+    )
     plan = make_plan(
         read.items,
         read.refusals,
@@ -146,9 +160,12 @@ def _planned(
         repeats=configuration.repeats,
         seed=configuration.seed,
         anchors=[row for row, _ in item_rows(current.anchors)] if current.anchors else [],
+        sight=not configuration.only,
+        mismatches=mismatches,
     )
-    imports = {} if configuration.readings else current.imported_readings[1]
-    return plan, (*read.warnings, *_left_out(read.refusals)), imports
+    imports = {} if configuration.readings or configuration.only else current.imported_readings[1]
+    notes = (*read.warnings, *_left_out(read.refusals), *by_hand.warnings)
+    return plan, notes, {**imports, **by_hand.imports}
 
 
 IGNORED_ITEMS = (
@@ -156,7 +173,30 @@ IGNORED_ITEMS = (
 )
 
 
-def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
+def _sound(current: Session, plan: Plan, zones_id: str) -> pa.Table:
+    """Plan pairs of axes on a few items, by which combinations are chosen later, and put them into the lake."""
+    name = soundings_id(plan.plan_id, zones_id)
+    carriers = set(plan.ladder_items)
+    rows = soundings(
+        [row for row in plan.items.to_pylist() if row["item_id"] in carriers],
+        current.zones(plan.plan_id, zones_id).to_pylist(),
+        current.axes,
+        repeats=current.configuration.repeats,
+        seed=current.configuration.seed,
+    )
+    table = from_rows("probes", [{**row, "plan_id": name} for row in rows])
+    if rows:
+        current.lake.commit({"probes": table})
+    return table
+
+
+def count_asked(probes: pa.Table) -> int:
+    """Count the different calls that probes ask for."""
+    found: int = probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
+    return found
+
+
+def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     """Count the judge's answers that are not in the lake, and name the items with anything left to ask.
 
     An answer drawn by other library versions counts as left to ask: its pixels must be compared.
@@ -187,7 +227,10 @@ def _shown_to_instruments(probes: pa.Table, *, once: bool) -> pa.Table:
     """
     if once:
         return probes.filter(pc.and_(pc.equal(probes["axis"], ORIGINAL), pc.equal(probes["repeat"], 0)))
-    return probes.filter(pc.invert(pc.is_in(probes["axis"], value_set=pa.array(sorted({ANCHOR, *SIGHT})))))
+    damaged = pc.starts_with(probes["axis"], PAIR_AXIS)
+    combined = pc.starts_with(probes["axis"], COMBO)
+    unmeasured = pc.is_in(probes["axis"], value_set=pa.array(sorted({ANCHOR, *SIGHT})))
+    return probes.filter(pc.invert(pc.or_(unmeasured, pc.or_(damaged, combined))))
 
 
 def _left_out(refusals: Sequence[object]) -> tuple[str, ...]:
@@ -204,7 +247,7 @@ def _settle_zones(
 ) -> tuple[str, tuple[str, ...]]:
     """Settle what people see of each ladder, from readings or else from visual-difference models."""
     configuration, lake = current.configuration, current.lake
-    if current.is_table:
+    if not current.axes:
         return text_digest("zones", plan_id, "no ladders"), ()
     readings = current.readings
     read = row_digest(readings) if readings is not None else "models"
@@ -221,6 +264,14 @@ def _settle_zones(
     return zones_id, made.notes
 
 
+def combined_plans(prepared: Prepared, judge_id: str) -> tuple[str, str]:
+    """Name the plans of combined probes that a judge was asked: the soundings, and what its scores chose."""
+    return (
+        soundings_id(prepared.plan_id, prepared.zones_id),
+        chosen_id(prepared.plan_id, prepared.zones_id, judge_id),
+    )
+
+
 def register(current: Session, cards: Sequence[Card]) -> None:
     """Put judges and their labels into the lake; one seen before costs nothing."""
     for card in cards:
@@ -235,10 +286,12 @@ def audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
     """Write down a state of the run."""
     configuration = current.configuration
     inputs = {"items": configuration.items, **part_digests(configuration), **prepared.imports}
-    files = () if current.is_table else (configuration.items, configuration.readings)
-    files = (*files, configuration.traffic)
+    pictures = (configuration.items, configuration.readings, configuration.pairs, configuration.strangers)
+    files = (*(() if current.is_table else pictures), configuration.traffic)
     for path in filter(None, files):
         inputs[path] = file_digest(Path(path).read_bytes())
+    if current.rules is not None and not current.is_table:
+        inputs[configuration.rules] = current.rules.digest
     row = {
         "audit_id": prepared.audit_id,
         "status": status,
@@ -247,7 +300,13 @@ def audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
         "started_at": datetime.fromisoformat(prepared.started_at),
         "ended_at": datetime.now(UTC) if status == "complete" else None,
         "code_version": __version__,
-        "configuration": canonical_json({**configuration.as_json(), "zones_id": prepared.zones_id}),
+        "configuration": canonical_json(
+            {
+                **configuration.as_json(),
+                "zones_id": prepared.zones_id,
+                "combined_ids": list(combined_plans(prepared, prepared.judge_id)),
+            }
+        ),
         "seed": configuration.seed,
         "input_digests": canonical_json(inputs),
         "commits": [],

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.lake.connect import connect
 from judge_audit.report import build_report, write_report
 from judge_audit.standings import POSITION_ROW
+from judge_audit.vocabulary import PAIR_AXIS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
     from judge_audit.session import Session
     from judge_audit.stages.planning import Prepared
+
+    Pixels = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,20 @@ class Outcome:
     document: dict[str, Any]
 
 
+def members_of(
+    current: Session, plan_id: str, items: Mapping[str, Mapping[str, Any]]
+) -> Callable[[Mapping[str, Any]], tuple[Pixels, Pixels]]:
+    """Give what draws both members of a pair again."""
+    damage = current.damage(plan_id)
+
+    def members(pair: Mapping[str, Any]) -> tuple[Pixels, Pixels]:
+        intact, damaged = (items[pair[name]] for name in ("intact", "damaged"))
+        place = {"axis": PAIR_AXIS + pair["kind"], "rung": pair["rung"]}
+        return current.pixels(intact["uri"]), damage(damaged, place, current.pixels(damaged["uri"]))
+
+    return members
+
+
 def report(current: Session, prepared: Prepared) -> Outcome:
     """Write the report of a complete audit."""
     items = {row["item_id"]: row for row in current.plan_table("items", prepared.plan_id).to_pylist()}
@@ -41,6 +63,8 @@ def report(current: Session, prepared: Prepared) -> Outcome:
             axes=current.axes,
             warnings=prepared.warnings,
             masks=lambda item_id: current.mask(items[item_id]),
+            kinds=current.kinds,
+            members=members_of(current, prepared.plan_id, items),
         )
         (position,) = connection.execute(
             "SELECT standing FROM standings WHERE audit_id = $1 AND use = $2",

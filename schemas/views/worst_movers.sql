@@ -11,7 +11,7 @@ WITH answers AS (
 best AS (
     SELECT *
     FROM answers
-    WHERE rung > 0 AND repeat = 0 AND original_value IS NOT NULL
+    WHERE rung > 0 AND NOT starts_with(axis, 'pair:') AND repeat = 0 AND original_value IS NOT NULL
     QUALIFY row_number() OVER (
         PARTITION BY judge_id, item_id, dimension, axis ORDER BY sign * change DESC, rung
     ) = 1

@@ -35,8 +35,10 @@ def _size(given, measure, kind):
 @pytest.mark.parametrize("name", sorted(SEEING))
 def test_a_control_that_sees_is_convicted_of_its_own_fault_and_no_other_in_nineteen_of_twenty_seeds(name):
     judge = SEEING[name]
-    wanted = expected(judge.control.convictions, (), SIGHT)
-    found = [convicted(run(shown(judge, seed)).verdicts) for seed in range(20)]
+    told = [run(shown(judge, seed)).verdicts for seed in range(20)]
+    found = [convicted(verdicts) for verdicts in told]
+    wanted = set(judge.control.convictions)
+    assert all(expected(wanted, verdicts) == wanted for verdicts in told)
     assert sum(pairs == wanted for pairs in found) >= 19, found
 
 
@@ -57,7 +59,9 @@ def _recipe_rows(control, seed):
     return rows
 
 
-@pytest.mark.parametrize("name", [control.card.name for control in builtin_controls("zones", 0)])
+@pytest.mark.parametrize(
+    "name", [c.card.name for c in builtin_controls("zones", 0) if not c.control.pairs_only]
+)
 def test_a_control_with_another_fault_is_convicted_of_nothing_here(name):
     for seed in range(20):
         control = next(c for c in builtin_controls("zones", seed) if c.card.name == name)

@@ -211,3 +211,68 @@ def test_plan_finds_the_team_s_axes_and_names_all_when_there_is_none_of_the_name
     assert run_command(["plan", "--show", "crop", "--items", "none.csv"]) == 2
     assert "none.csv: there is no such file" in capsys.readouterr().err
     assert run_command(["plan", "--show", "crop", "--out", "no/folder/x.png"]) == 3
+
+
+def test_plan_shows_pairs_of_a_kind_and_says_what_was_done(here, capsys):
+    assert run_command(["plan", "--show-pairs", "compliance_breach", "--count", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    with Image.open(here / "compliance_breach.png") as picture:
+        assert picture.width > 1000
+    built = [pair for pair in told["pairs"] if "told" in pair]
+    assert built
+    assert all(pair["constructed"] and pair["honest_limits"] and pair["hardness"] for pair in built)
+
+
+def test_plan_refuses_numbers_and_pilots_that_cannot_serve(here, capsys):
+    assert run_command(["plan", "--design", "elephants=3", "--design", "items=2.5"]) == 2
+    told = capsys.readouterr().err
+    assert "there is no “elephants”" in told
+    assert "2.5 is no whole number" in told
+    assert run_command(["plan", "--audit", "latest", "--spread", "0.3"]) == 2
+    assert run_command(["plan", "--audit", "latest", "--lake", "none"]) == 2
+    assert "there is no lake" in capsys.readouterr().err
+    assert run_command(["plan", "--spread", "0.3", "--minutes", "5"]) == 2
+    assert "--seconds" in capsys.readouterr().err
+    assert run_command(["plan", "--spread", "0.3", "--cost", "5"]) == 2
+    assert run_command(["plan", "--limit", "premature.margin=much"]) == 2
+
+
+def test_plan_draws_one_thing_and_names_the_kinds_there_are(here, capsys):
+    assert run_command(["plan", "--show", "crop", "--show-pairs", "poor_quality"]) == 2
+    assert run_command(["plan", "--show-pairs", "ugliness"]) == 2
+    assert "semantic_miss" in capsys.readouterr().err
+
+
+def test_plan_breaks_a_team_s_own_rules_or_says_what_is_wrong_with_them(here, capsys):
+    (here / "mine.yaml").write_text("brand: Mine\nrules: [{name: clear, breach: margin}]\n")
+    assert run_command(["plan", "--show-pairs", "compliance_breach", "--rules", "mine.yaml"]) == 2
+    assert "rule “clear”, field margin: it is missing." in capsys.readouterr().err
+    (here / "mine.yaml").write_text(
+        "brand: Mine\nrules: [{name: clear, breach: banned_element, element: badge}]\n"
+    )
+    assert (
+        run_command(["plan", "--show-pairs", "compliance_breach", "--rules", "mine.yaml", "--count", "1"])
+        == 0
+    )
+
+
+def test_a_team_s_own_kind_is_found_beside_the_package_s(here, capsys):
+    (here / "kinds").mkdir()
+    (here / "kinds" / "upside_down.py").write_text(
+        "import numpy as np\n"
+        "from judge_audit.kinds.kind import Built, Kind, Variant\n"
+        "def turn(material):\n"
+        "    whole = np.ones(material.pixels.shape[:2], bool)\n"
+        "    return Built('turn', material.pixels[::-1].copy(), None, whole, 0.0, 'Turned.', ('None.',))\n"
+        "KIND = Kind('upside_down', 'On its head.', 'structure',\n"
+        "    {'semantic': 'free', 'structure': 'drops', 'aesthetic': 'free', 'compliance': 'hold'},\n"
+        "    (Variant('turn', 'Turned.', turn),), 1)\n"
+    )
+    Image.new("RGB", (64, 48), (200, 40, 40)).save(here / "a.png")
+    (here / "items.csv").write_text("item_id,source,prompt,image\na,s,red,a.png\n")
+    (here / "audit.yaml").write_text("items: items.csv\n")
+    assert run_command(["plan", "--show-pairs", "upside_down", "--count", "1"]) == 0
+    assert "1 pairs" in capsys.readouterr().out
+    (here / "kinds" / "upside_down.py").write_text("KIND = 3\n")
+    assert run_command(["plan", "--show-pairs", "poor_quality"]) == 2
+    assert "upside_down.py" in capsys.readouterr().err

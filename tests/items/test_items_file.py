@@ -197,3 +197,18 @@ def test_a_mask_that_cannot_serve_is_a_fault_of_its_own_column(folder, mask, sai
     (fault,) = raised.value.faults
     assert (fault.row, fault.column) == (1, "mask")
     assert said in fault.message
+
+
+def test_the_part_that_damage_keeps_to_is_kept_as_written(folder):
+    rows = [["1", "x", "p", "a.png", "0.1 0.2 0.5 0.6"], ["2", "x", "p", "b.png", ""]]
+    items = read_items(written(folder, rows, [*COLUMNS, "part_box"])).items
+    assert items["part_box"].to_pylist() == ["0.1 0.2 0.5 0.6", None]
+
+
+@pytest.mark.parametrize("part", ["0.5 0.2 0.1 0.6", "1 2 3", "left", "0 0 1 1.5", "nan 0 1 1"])
+def test_a_part_that_is_none_is_refused_by_row(folder, part):
+    rows = [["1", "x", "p", "a.png", ""], ["2", "x", "p", "b.png", part]]
+    with pytest.raises(InputError) as caught:
+        read_items(written(folder, rows, [*COLUMNS, "part_box"]))
+    (fault,) = caught.value.faults
+    assert (fault.row, fault.column) == (2, "part_box")

@@ -11,11 +11,12 @@ from judge_audit.judges.controls import builtin_controls
 from judge_audit.selfproof import convicted, expected
 
 sys.path.append(str(Path(__file__).parents[1] / "checks"))
-from planted_evidence import NAMES, examine, make
+from planted_evidence import examine, make
 
 pytestmark = pytest.mark.long
 
 SEEDS = 20
+COMBOS = ("combo:saturation+&contrast+", "combo:saturation+&sharpen")
 
 
 @pytest.mark.parametrize("name", sorted(c.card.name for c in builtin_controls("zones", 0)))
@@ -26,12 +27,14 @@ def test_a_control_is_convicted_exactly_in_nineteen_of_twenty_seeds(name):
         control = next(c for c in builtin_controls("zones", seed) if c.card.name == name)
 
         def score(recipe, control=control):
-            return control.score_probes([], [recipe])[0].scores["overall"]
+            return control.score_probes([], [recipe])[0].scores
 
-        evidence = make(score, control.card, seed=seed, is_control=True, labeller=control)
-        found = convicted(examine(evidence).verdicts)
-        wanted = expected(control.convictions, NAMES)
-        tolerated = expected(control.control.tolerated, NAMES)
+        rest = {"pairs": 16, "axes": ()} if control.control.pairs_only else {"combos": COMBOS}
+        evidence = make(score, control.card, seed=seed, is_control=True, labeller=control, **rest)
+        verdicts = examine(evidence).verdicts
+        found, wanted = convicted(verdicts), expected(control.convictions, verdicts)
+        tolerated = expected(control.control.tolerated, verdicts)
+        assert bool(wanted) == bool(control.convictions)
         strictly += found == wanted
         exact += wanted <= found <= wanted | tolerated
         odd += sorted(found - wanted - tolerated) + [("missed", *pair) for pair in sorted(wanted - found)]

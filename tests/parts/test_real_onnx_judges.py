@@ -184,3 +184,56 @@ def test_the_alignment_judge_knows_a_cat_and_refuses_what_it_has_no_text_for(fol
     first, second = judge.score([Stimulus(shown, "a lovely cat"), Stimulus(shown, "a photo of a cat")])
     assert (first.state, second.state) == (State.REFUSED, State.OK)
     assert second.scores["overall"] == pytest.approx(cosine["cat"], abs=1e-12)
+
+
+SHOWN = {"cat": "chelsea", "flower": "flower", "cup": "coffee", "person": "grace_hopper"}
+"""Texts that the alignment judge knows, and the package's photographs that show them."""
+
+
+@pytest.fixture(scope="session")
+def shown(tmp_path_factory):
+    """Crops of photographs with prompts that the alignment judge knows, and topics to exchange between."""
+    folder = tmp_path_factory.mktemp("shown")
+    lines = ["item_id,source,topic,prompt,image,cluster"]
+    for name, photo in SHOWN.items():
+        image = Image.open(ROOT / "judge_audit" / "demo" / "photos" / f"{photo}.jpg").convert("RGB")
+        width, height = image.size
+        for at in range(5):
+            inset = 0.04 * at
+            box = (inset * width, inset * height, (1 - inset / 2) * width, (1 - inset / 3) * height)
+            image.crop(tuple(round(side) for side in box)).save(folder / f"{name}{at}.png")
+            lines.append(f"{name}{at},photos,{name},a photo of a {name},{name}{at}.png,{name}{at}")
+    (folder / "items.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder / "items.csv"
+
+
+def audited(card, items, tmp_path):
+    options = {"only": "mismatches", "lake": tmp_path / "lake", "report": tmp_path / "report"}
+    return judge_audit.audit(str(card), items, **options)
+
+
+def test_an_exchanged_prompt_lowers_the_alignment_score_on_most_items(folder, shown, tmp_path):
+    done = audited(folder / "float_clip_alignment.yaml", shown, tmp_path)
+    with done.connect() as connection:
+        found = connection.execute(
+            """SELECT count(*) FILTER (change < 0), count(*) FROM responses JOIN judge_labels USING (judge_id)
+            WHERE axis = 'pair:semantic_miss' AND state = 'ok' AND name = 'clip-alignment'"""
+        ).fetchone()
+        refused = connection.execute("SELECT count(*) FROM responses WHERE state = 'refused'").fetchone()
+    print(f"exchanging the prompt lowers {found[0]} of {found[1]} alignment scores")
+    assert found[1] == 16
+    assert found[0] >= 14
+    assert refused == (0,)
+    part = done.document["dimensions"]
+    cells = {cell["kind"]: cell["lift"]["value"] for cell in part["matrices"][0]["cells"]}
+    assert cells["semantic_miss"] == min(cells.values()) < -0.2
+    assert part["total_only"]
+
+
+def test_the_aesthetic_judge_is_called_prompt_blind(folder, shown, tmp_path):
+    done = audited(folder / "float_laion_aesthetic.yaml", shown, tmp_path)
+    (row,) = [row for row in done.verdicts.to_pylist() if row["check"] == "mismatch"]
+    print(row["reason"])
+    assert row["finding"] == "no_dimensions"
+    assert "prompt-blind" in row["reason"]
+    assert "poor technical quality" in row["reason"]

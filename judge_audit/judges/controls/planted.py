@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from judge_audit.digests import text_digest
 from judge_audit.judges.cards import Card
 from judge_audit.judges.protocol import Recipe, Reply
+from judge_audit.measures.headroom import COMBO
 from judge_audit.sight import SIGHT
-from judge_audit.vocabulary import ORIGINAL, OVERALL
+from judge_audit.vocabulary import ORIGINAL, OVERALL, PAIR_AXIS
 
 if TYPE_CHECKING:
     from judge_audit.judges.protocol import Stimulus
@@ -32,6 +33,18 @@ RATER_NOISE = 0.8
 LABEL_LOW, LABEL_HIGH = 0.0, 10.0
 """Ends of the scale they label on, in whole numbers."""
 
+SHARED = 0.6
+"""Correlation of each sub-score's hidden quality with the overall one, of normal scores."""
+
+SEVERITY = (0.75, 1.25)
+"""Damages of pairs cost between these multiples of what their kind says."""
+
+UNSTEADY = 0.1
+"""Standard deviation by which every sub-score moves on a damage of pairs, also where it should hold."""
+
+SUBSCORES = ("semantic", "structure", "aesthetic", "compliance")
+"""What the controls with sub-scores return."""
+
 ALL_AXES = "every axis"
 """Stands in a declaration for each axis of the audit that has zones."""
 
@@ -49,9 +62,13 @@ class Control:
     Attributes:
         name: Its name.
         description: What is planted, for people.
-        convictions: (check, axis) pairs it must be convicted of; `*` where the check has no axis.
+        convictions: (check, what) pairs it must be convicted of. What: the axis; of the mismatch check the
+            finding and its sub-score, such as `deaf semantic`; `*` where there is neither.
         tolerated: Further pairs that also follow from the fault and may show on a large corpus.
-        answer: How it scores.
+        answer: How it scores one dimension.
+        dimensions: What it scores.
+        pairs_only: Whether it is asked of untouched items and pairs alone.
+        copies: Whether every dimension is given the overall score.
     """
 
     name: str
@@ -59,15 +76,23 @@ class Control:
     convictions: frozenset[tuple[str, str]]
     answer: Answer
     tolerated: frozenset[tuple[str, str]] = frozenset()
+    dimensions: tuple[str, ...] = (OVERALL,)
+    pairs_only: bool = False
+    copies: bool = False
 
 
-def honest_change(recipe: Recipe) -> float:
+def honest_change(recipe: Recipe, dimension: str = OVERALL) -> float:
     """Change of an honest score: none below the visible point, then falling, −STEP where overdone.
 
     It sees its whole picture, the shape, which way is up, and the prompt: any of these changed costs half a step.
+    A damaged member of a pair costs a step in the dimension its kind damages, a quarter where that may follow,
+    and half a step of the whole.
     """
-    if recipe.axis == ORIGINAL:
+    if recipe.axis == ORIGINAL or recipe.axis.startswith(COMBO):
         return 0.0
+    if recipe.axis.startswith(PAIR_AXIS):
+        word = "overall" if dimension == OVERALL else recipe.expectations.get(dimension, "hold")
+        return -STEP * {"drops": 1.0, "overall": 0.5, "free": 0.25, "hold": 0.0}[word]
     if recipe.axis in SIGHT:
         return -STEP / 2
     seen = recipe.overdone / 8 if recipe.perceptible is None else recipe.perceptible
@@ -92,6 +117,7 @@ class PlantedJudge:
             pinned=True,
             scale_low=0.0,
             scale_high=10.0,
+            dimensions=control.dimensions,
             description=control.description,
         )
 
@@ -100,10 +126,17 @@ class PlantedJudge:
         """What it must be convicted of."""
         return self.control.convictions
 
+    def answers(self, axis: str) -> bool:
+        """Whether it is asked of probes on this axis."""
+        return not self.control.pairs_only or axis == ORIGINAL or axis.startswith(PAIR_AXIS)
+
     def score_probes(self, stimuli: Sequence[Stimulus], recipes: Sequence[Recipe]) -> list[Reply]:
         """Score probes by their recipes."""
         del stimuli
-        return [Reply({OVERALL: self._score(recipe)}) for recipe in recipes]
+        return [
+            Reply({dimension: self._score(recipe, dimension) for dimension in self.control.dimensions})
+            for recipe in recipes
+        ]
 
     def labels(self, items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Have invented people label items by their hidden qualities.
@@ -119,29 +152,71 @@ class PlantedJudge:
         """
         return [
             {name: item.get(name) or "" for name in ("item_id", "source", "topic", "prompt_id", "cluster")}
-            | {"dimension": OVERALL, "annotator_id": f"invented {rater}", "level": "interval"}
-            | {"value": self._label(str(item["item_id"]), rater), "low": LABEL_LOW, "high": LABEL_HIGH}
-            | {"higher_is_better": True}
+            | {"dimension": dimension, "annotator_id": f"invented {rater}", "level": "interval"}
+            | {"value": self._label(str(item["item_id"]), dimension, rater)}
+            | {"low": LABEL_LOW, "high": LABEL_HIGH, "higher_is_better": True}
             for item in items
+            for dimension in self.control.dimensions
             for rater in range(1, RATERS + 1)
         ]
 
-    def _label(self, item_id: str, rater: int) -> float:
-        seen = self._quality(item_id) + RATER_NOISE * float(ndtri(self._draw("rater", item_id, str(rater))))
+    def _label(self, item_id: str, dimension: str, rater: int) -> float:
+        noise = float(ndtri(self._draw("rater", item_id, str(rater), *_named(dimension))))
+        seen = self._quality(item_id, dimension) + RATER_NOISE * noise
         return min(LABEL_HIGH, max(LABEL_LOW, float(round(seen))))
 
     def _draw(self, *words: str) -> float:
         whole = int(text_digest(str(self._seed), self.control.name, *words), 16)
         return (whole + 0.5) / 16**32
 
-    def _quality(self, item_id: str) -> float:
-        return WORST + (BEST - WORST) * self._draw("quality", item_id)
+    def _quality(self, item_id: str, dimension: str) -> float:
+        place = self._draw("quality", item_id)
+        if dimension != OVERALL:
+            own = float(ndtri(self._draw("quality", item_id, dimension)))
+            place = float(ndtr(SHARED * float(ndtri(place)) + math.sqrt(1 - SHARED**2) * own))
+        return WORST + (BEST - WORST) * place
 
-    def _score(self, recipe: Recipe) -> float:
-        return self.control.answer(recipe, self._quality(recipe.item_id), honest_change(recipe), self._draw)
+    def _score(self, recipe: Recipe, dimension: str) -> float:
+        scored = OVERALL if self.control.copies else dimension
+        change = honest_change(recipe, scored)
+        if recipe.axis.startswith(PAIR_AXIS):
+            words = (recipe.item_id, recipe.axis, format(recipe.strength, ".6g"))
+            low, high = SEVERITY
+            change *= low + (high - low) * self._draw("severity", *words)
+            change += UNSTEADY * float(ndtri(self._draw("unsteady", *words, *_named(scored))))
+        quality = self._quality(recipe.item_id, scored)
+        return self.control.answer(replace(recipe, dimension=dimension), quality, change, self._draw)
+
+
+def _named(dimension: str) -> tuple[str, ...]:
+    """Tell the draws of sub-scores apart; those of the whole keep the words they always had."""
+    return () if dimension == OVERALL else (dimension,)
 
 
 def honest(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
     """Answer honestly."""
     del recipe, draw
     return quality + change
+
+
+def deaf(dimension: str, to: str) -> Control:
+    """Make the control whose sub-score of a name does not fall on the damage it is named after.
+
+    Args:
+        dimension: The sub-score.
+        to: What it does not hear, for people.
+    """
+
+    def answer(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
+        del draw
+        own = recipe.dimension == dimension and recipe.expectations.get(dimension) == "drops"
+        return quality + (0.0 if own else change)
+
+    return Control(
+        name=f"deaf {dimension}",
+        description=f"Four sub-scores, of which the {dimension} one does not see {to}.",
+        convictions=frozenset({("mismatch", f"deaf {dimension}")}),
+        answer=answer,
+        dimensions=SUBSCORES,
+        pairs_only=True,
+    )

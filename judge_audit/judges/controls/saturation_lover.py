@@ -25,5 +25,7 @@ CONTROL = Control(
     description="Its score climbs with saturation below the visible point.",
     # A climb is also a move below the visible point, so the jitter question sees it too.
     convictions=frozenset({("premature", AXIS), ("jitter", AXIS)}),
+    # So do combined changes that nobody sees, where they are scored.
+    tolerated=frozenset({("headroom", "*")}),
     answer=_answer,
 )

@@ -1,0 +1,293 @@
+"""Headroom: how far can the score be pushed with changes nobody sees, and in which direction?
+
+Single axes come from the ladders, at each image's last imperceptible rung. Combined probes are answers on an
+axis `combo:<axis>&<axis>` (rung 1, strength their joint visibility; each axis at 1/√k of its own last
+imperceptible rung), for a combination chosen by the judge's own scores with `@0` or `@1`, the half it was chosen
+on (see `half_of`). Soundings, scored on few images to choose by, are no candidates. The verdict needs combined
+probes: of single axes *premature* says the same. It is provisional until combined rungs have been read, since
+that visibilities add in quadrature is an assumption.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.filling import edges
+from judge_audit.checks.ladder_question import Bounds, Judged, Question, finite, number, percent
+from judge_audit.measures.estimates import (
+    NOTHING,
+    PASS_LEVEL,
+    Estimate,
+    below,
+    corrected_level,
+    items_needed,
+)
+from judge_audit.measures.headroom import (
+    COMBO,
+    GREEDY,
+    PAIR,
+    SINGLE,
+    Candidate,
+    Forecast,
+    cross_fitted,
+    half_of,
+    image_maximum,
+    read_combo,
+)
+from judge_audit.measures.lifts import Lifts
+from judge_audit.messages import say
+from judge_audit.vocabulary import POOLED, State, Verdict, ZoneBasis
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from judge_audit.checks.evidence import Climb, Evidence, Stratum
+
+    Ints = NDArray[np.intp]
+
+NAME = "headroom"
+MEASURE = "headroom"
+
+WHOLE = 0.9
+"""A combination that no score chose is a recipe like others where it was scored on this share of the images."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The items of one source that carry any recipe: their rows, clusters and halves."""
+
+    stratum: Stratum
+    at: Mapping[str, int]
+    clusters: Ints
+    halves: Ints
+
+
+def run(evidence: Evidence) -> Findings:
+    """Forecast the headroom of every family of recipes, and judge that of all of them together."""
+    findings = Findings()
+    for dimension in evidence.dimensions:
+        candidates, halves = gathered(evidence, dimension)
+        if not candidates:
+            continue
+        whole = cross_fitted(candidates, halves)
+        if not evidence.is_control:
+            findings += Findings(measures=tuple(_measures(evidence, dimension, candidates, halves)))
+        if any(candidate.axis.startswith(COMBO) for candidate in candidates):
+            findings += Findings(verdicts=(_verdict(evidence, dimension, candidates, whole),))
+    return findings
+
+
+def gathered(
+    evidence: Evidence, dimension: str, *, soundings: bool = False
+) -> tuple[list[Candidate], list[Ints]]:
+    """Gather the lifts of every recipe in a dimension.
+
+    Args:
+        evidence: What may be looked at.
+        dimension: The dimension.
+        soundings: Whether combinations count that no score chose and that few images were scored with.
+
+    Returns:
+        The recipes, and per source the half of each image; neither where nothing can be ranked.
+    """
+    strata = [stratum for stratum in evidence.strata(dimension) if stratum.resolved]
+    combos = sorted({row["axis"] for row in evidence.rows if row["axis"].startswith(COMBO)})
+    names = (*evidence.axes, *combos)
+    places = [_place(evidence, stratum, names, dimension) for stratum in strata]
+    made = (_candidate(evidence, axis, dimension, places) for axis in names)
+    found = [entry for entry in made if entry is not None and (soundings or not _is_sounding(entry))]
+    return found, [place.halves for place in places]
+
+
+def _is_sounding(candidate: Candidate) -> bool:
+    """Tell whether a combination was only scored to choose by."""
+    named = read_combo(candidate.axis)
+    if named.family == SINGLE or named.chosen_on is not None:
+        return False
+    values = np.concatenate([part.values for part in candidate.lifts])
+    return float(np.isfinite(values).mean()) < WHOLE
+
+
+def _place(evidence: Evidence, stratum: Stratum, axes: Sequence[str], dimension: str) -> Place:
+    """Gather the items of a source that carry any recipe."""
+    held = {
+        item_id
+        for axis in axes
+        for climb in evidence.climbs(axis, dimension)
+        if climb.stratum.source == stratum.source
+        for item_id in climb.items
+    }
+    cluster = dict(zip(stratum.items, stratum.reference.clusters.tolist(), strict=True))
+    home = {row["item_id"]: row["cluster"] for row in evidence.originals}
+    items = tuple(item_id for item_id in stratum.items if item_id in held)
+    return Place(
+        stratum,
+        {item_id: at for at, item_id in enumerate(items)},
+        np.array([cluster[item_id] for item_id in items], np.intp),
+        np.array([half_of(home[item_id], evidence.seed) for item_id in items], np.intp),
+    )
+
+
+def _candidate(evidence: Evidence, axis: str, dimension: str, places: Sequence[Place]) -> Candidate | None:
+    """Give a recipe's lifts on all these items, NaN where it was not scored; None if it was nowhere."""
+    climbs = {climb.stratum.source: climb for climb in evidence.climbs(axis, dimension)}
+    question = Question(evidence, NAME, MEASURE, axis, dimension, Bounds(None, None, 0))
+    own = [climbs.get(place.stratum.source) for place in places]
+    found = [climb.lifts_of_repeats(_rungs(question, climb)) if climb else [] for climb in own]
+    if not any(np.isfinite(part.values).any() for parts in found for part in parts):
+        return None
+    repeats = min(len(parts) for parts in found if parts)
+    per_source = [
+        _spread_out(place, climb.items if climb else (), parts, repeats)
+        for place, climb, parts in zip(places, own, found, strict=True)
+    ]
+    return Candidate(axis, tuple(zip(*per_source, strict=True)))
+
+
+def _rungs(question: Question, climb: Climb) -> Ints:
+    """Give each item's last imperceptible rung; of a combined probe the only one."""
+    if question.axis.startswith(COMBO):
+        return np.where(climb.inert[:, 0], -1, 0)
+    return np.array([-1 if entry is None else entry.rung for entry in edges(question, climb)])
+
+
+def _spread_out(place: Place, items: Sequence[str], given: Sequence[Lifts], repeats: int) -> list[Lifts]:
+    """Put lifts, repeat by repeat, where their items stand among all of the source."""
+    shape = (len(place.at), place.stratum.reference.n_clusters)
+    rows = [place.at[item_id] for item_id in items]
+    found = []
+    for repeat in range(repeats):
+        values, without = np.full(shape[0], np.nan), np.full(shape, np.nan)
+        if repeat < len(given):
+            values[rows], without[rows] = given[repeat].values, given[repeat].without
+        found.append(Lifts(values, without, place.clusters))
+    return found
+
+
+def _row(
+    evidence: Evidence, measure: str, dimension: str, estimate: Estimate, **parts: str
+) -> dict[str, Any]:
+    low, high = estimate.interval(PASS_LEVEL)
+    return {
+        **evidence.key(NAME, measure, dimension=dimension, **parts),
+        "value": finite(estimate.value),
+        "ci_low": finite(low),
+        "ci_high": finite(high),
+        "n": estimate.n,
+        "n_clusters": estimate.n_clusters,
+    }
+
+
+def _measures(
+    evidence: Evidence, dimension: str, candidates: Sequence[Candidate], halves: Sequence[Ints]
+) -> list[dict[str, Any]]:
+    """Give every family's headroom with the direction ridden, and the best of each image with its price."""
+    rows = []
+    for family in (SINGLE, PAIR, GREEDY, POOLED):
+        own = [entry for entry in candidates if family in {POOLED, read_combo(entry.axis).family}]
+        found = cross_fitted(own, halves)
+        if found is None or (family == POOLED and len({read_combo(e.axis).family for e in own}) < 2):
+            continue
+        rows.append(_row(evidence, MEASURE, dimension, found.transferable, kind=family))
+        ridden = dict(zip(found.chosen, found.ridden, strict=True))
+        # Chosen on both halves, a recipe is tried on all images.
+        for axis, estimate in ridden.items() if len(ridden) > 1 else [(found.chosen[0], found.transferable)]:
+            rows.append(_row(evidence, "ridden", dimension, estimate, kind=family, axis=axis))
+    rows.append(_row(evidence, "image_maximum", dimension, image_maximum(candidates, fresh=False)))
+    if min(len(entry.repeats) for entry in candidates) > 1:
+        again = image_maximum(candidates, fresh=True)
+        rows.append(_row(evidence, "image_maximum_fresh", dimension, again))
+    budget = evidence.key(NAME, "image_budget", dimension=dimension)
+    rows.append({**budget, "value": float(sum(len(entry.repeats) for entry in candidates))})
+    return rows
+
+
+def _verdict(
+    evidence: Evidence, dimension: str, candidates: Sequence[Candidate], forecast: Forecast | None
+) -> dict[str, Any]:
+    """Judge what transfers."""
+    margin = evidence.limits["headroom.margin"]
+    claims = len(evidence.dimensions)
+    estimate = forecast.transferable if forecast else NOTHING
+    answer = below(estimate, margin, claims)
+    judged = Judged(answer.verdict, "hackable" if answer.verdict == Verdict.FAIL else "")
+    share = _lost(evidence, dimension, candidates)
+    notes = []
+    if share > evidence.limits["ladder.missing_share"]:
+        judged = judged.opened()
+        notes.append(say("notes.refusals", share=percent(share)))
+    elif judged.verdict == Verdict.PASS:
+        judged, notes = _supported(evidence, dimension, judged)
+    words = {"value": number(estimate.value), "low": number(estimate.interval(PASS_LEVEL)[0])}
+    words["high"] = number(estimate.interval(PASS_LEVEL)[1])
+    words["list"] = say("headroom.or").join(dict.fromkeys(map(_told, forecast.chosen if forecast else ())))
+    sentence = judged.finding or judged.verdict.value
+    provisional = not _read(evidence, forecast)
+    if provisional:
+        notes.append(say("headroom.provisional"))
+    needed = None
+    if answer.verdict == Verdict.INCONCLUSIVE and judged.verdict == Verdict.INCONCLUSIVE:
+        needed = items_needed(estimate, margin, claims, high=margin)
+    low, high = estimate.interval(corrected_level(claims) if judged.finding else PASS_LEVEL)
+    return {
+        **evidence.key(NAME, MEASURE, dimension=dimension),
+        "value": finite(estimate.value),
+        "ci_low": finite(low),
+        "ci_high": finite(high),
+        "n": estimate.n,
+        "n_needed": needed,
+        "limit_low": None,
+        "limit_high": margin,
+        "verdict": judged.verdict.value,
+        "finding": judged.finding,
+        "provisional": provisional,
+        "reason": " ".join([say(f"headroom.{sentence}", **words), *notes]),
+    }
+
+
+def _lost(evidence: Evidence, dimension: str, candidates: Sequence[Candidate]) -> float:
+    """Share of the scores of combined probes that are missing."""
+    axes = {entry.axis for entry in candidates if entry.axis.startswith(COMBO)}
+    due = [
+        row["state"]
+        for row in evidence.rows
+        if row["axis"] in axes and row["dimension"] in (dimension, POOLED) and row["state"] != State.INERT
+    ]
+    return sum(state != State.OK for state in due) / len(due) if due else 0.0
+
+
+def _supported(evidence: Evidence, dimension: str, judged: Judged) -> tuple[Judged, list[str]]:
+    """Leave a pass open where lifts are coarse, a source ranks nothing, or there is no room to climb."""
+    strata = evidence.strata(dimension)
+    few = evidence.limits["ladder.coarse_reference"]
+    if not all(stratum.resolved for stratum in strata):
+        return judged.opened(), [say("stability.unresolved")]
+    if any(len(stratum.items) < few for stratum in strata):
+        return judged.opened(), [say("notes.coarse", smallest=int(few))]
+    low, high = evidence.card.scale_low, evidence.card.scale_high
+    if low is not None and high is not None:
+        top = max(low * evidence.sign, high * evidence.sign)
+        share = float(np.mean(np.concatenate([s.reference.values for s in strata]) >= top))
+        if share > evidence.limits["ladder.no_room_share"]:
+            return judged.opened(), [say("notes.no_room", share=percent(share))]
+    return judged, []
+
+
+def _read(evidence: Evidence, forecast: Forecast | None) -> bool:
+    """Whether people have read the combined rungs that were ridden."""
+    bases: dict[str, set[str]] = {}
+    for row in evidence.zones.to_pylist():
+        bases.setdefault(row["axis"], set()).add(row["basis"])
+    read = {ZoneBasis.READINGS.value, ZoneBasis.QUANTILES.value}
+    return forecast is not None and all(bases.get(a, {""}) <= read for a in forecast.chosen)
+
+
+def _told(axis: str) -> str:
+    """Name a recipe for people."""
+    return say("headroom.and").join(read_combo(axis).axes)

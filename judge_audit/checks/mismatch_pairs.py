@@ -1,0 +1,316 @@
+"""Deliberate mismatches as arrays: the answers to both members, source by source, with their references."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.digests import draw_seed
+from judge_audit.measures.dimensions import Responses
+from judge_audit.measures.lifts import Lifts, Reference, averaged, extreme_lifts, lifts
+from judge_audit.measures.scale import distinct
+from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, POOLED, SMALL, State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from judge_audit.checks.evidence import Evidence
+    from judge_audit.kinds.kind import Kind
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.intp]
+    Mask = NDArray[np.bool_]
+
+HAND_MADE, CONSTRUCTED = "hand-made", "constructed"
+"""Where pairs come from; the two are never pooled."""
+
+UNIT_DRAWS = 200
+
+NORMAL = 1.3226
+"""Makes the mean absolute deviation of scores drawn in to the 5 % ends the standard deviation if they are normal."""
+
+Answers = dict[tuple[str, str, int], dict[tuple[int, str], float]]
+"""Oriented scores by item, axis and rung, then by repeat and dimension; NaN where the answer is missing."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The pairs of one origin whose intact members come from one source (or from the small ones together).
+
+    Attributes:
+        source: Its name.
+        references: Untouched scores of the source in each dimension, on the same items.
+        units: Robust standard deviation of each dimension, at least one attainable step, shape (D,).
+        resolved: Whether a dimension can rank anything, shape (D,).
+        pairs: The pairs' rows, P of them.
+        clusters: Their clusters as in the references, shape (P,).
+        intact: Oriented scores, shape (P, D, R), NaN where missing.
+        damaged: The same of the damaged members.
+        seed: Seed of the resampling of the units.
+        step: The card's declared step, None without one.
+    """
+
+    source: str
+    references: tuple[Reference, ...]
+    units: Floats
+    resolved: Mask
+    pairs: tuple[Mapping[str, Any], ...]
+    clusters: Ints
+    intact: Floats
+    damaged: Floats
+    seed: int
+    step: float | None
+
+    @cached_property
+    def scales(self) -> Floats:
+        """How far the units are known: unit over that of a resample of clusters, shape (B, D)."""
+        untouched = np.array([reference.values for reference in self.references]).T
+        return unit_scales(untouched, self.references[0].clusters, self.step, self.seed)
+
+    def of_kind(self, kind: str, *, dimension: str = "") -> Mask:
+        """Say which pairs are of a kind and, if a dimension is named, must leave it as it is."""
+        return np.array(
+            [pair["kind"] == kind and (not dimension or dimension in pair["holds"]) for pair in self.pairs],
+            bool,
+        )
+
+    def lifts(self, which: Mask, at: int, *, highest: bool | None = None) -> Lifts:
+        """Lift of the damaged over the intact member in one dimension, over repeats.
+
+        Args:
+            which: The pairs.
+            at: The dimension.
+            highest: What stands for a missing answer to the damaged member: the largest lift possible, the
+                smallest, or (None) nothing.
+        """
+        reference, clusters = self.references[at], self.clusters[which]
+        found = []
+        for repeat in range(self.intact.shape[2]):
+            intact, damaged = self.intact[which, at, repeat], self.damaged[which, at, repeat]
+            part = lifts(damaged, intact, clusters, reference)
+            if highest is not None and repeat == 0:
+                gone = np.isnan(damaged)
+                end = extreme_lifts(intact, clusters, reference, highest=highest)
+                part = Lifts(
+                    np.where(gone, end.values, part.values),
+                    np.where(gone[:, None], end.without, part.without),
+                    clusters,
+                )
+            found.append(part)
+        return averaged(found)
+
+    def raw(self, which: Mask, at: int) -> Lifts:
+        """Oriented difference in robust standard deviations, shaped like lifts."""
+        delta = self.deltas()[which, at]
+        without = np.broadcast_to(delta[:, None], (len(delta), self.references[at].n_clusters))
+        return Lifts(delta, without, self.clusters[which])
+
+    def deltas(self) -> Floats:
+        """Damaged minus intact in robust standard deviations, averaged over repeats, shape (P, D)."""
+        change = self.damaged - self.intact
+        known = np.isfinite(change)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(known, change, 0).sum(axis=2) / known.sum(axis=2)
+        found: Floats = mean / self.units
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """All pairs of one origin.
+
+    Attributes:
+        origin: Hand-made or constructed.
+        dimensions: The dimensions, D of them.
+        groups: By source.
+        unanchored: Pairs whose intact member has no untouched score to start from, by kind.
+        defined: The kinds by name, as they are defined.
+    """
+
+    origin: str
+    dimensions: tuple[str, ...]
+    groups: tuple[Group, ...]
+    unanchored: Mapping[str, int]
+    defined: Mapping[str, Kind]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds there are pairs of, in the order of their definition."""
+        held = {pair["kind"] for group in self.groups for pair in group.pairs} | set(self.unanchored)
+        return tuple(name for name in self.defined if name in held)
+
+    def usable(self, *dimensions: int) -> tuple[Group, ...]:
+        """Groups in which these dimensions can rank something."""
+        return tuple(group for group in self.groups if group.resolved[list(dimensions)].all())
+
+    def missing_share(self, kind: str, at: int) -> float:
+        """Share of the pairs of a kind without an answer to either member in a dimension."""
+        lost = total = self.unanchored.get(kind, 0)
+        for group in self.groups:
+            which = group.of_kind(kind)
+            total += int(which.sum())
+            gone = np.isnan(group.damaged[which, at, 0]) | np.isnan(group.intact[which, at, 0])
+            lost += int(gone.sum())
+        return lost / total if total else 0.0
+
+    def responses(self, dimensions: Sequence[int]) -> Responses | None:
+        """Δ of the pairs known in all of some dimensions; None if a kind has none or nothing is left."""
+        deltas, kinds, sources, clusters = [], [], [], []
+        names = self.kinds
+        for index, group in enumerate(self.usable(*dimensions)):
+            found = group.deltas()[:, list(dimensions)]
+            known = np.asarray(np.isfinite(found).all(axis=1))
+            deltas.append(found[known])
+            kinds += [
+                names.index(pair["kind"])
+                for pair, kept in zip(group.pairs, known.tolist(), strict=True)
+                if kept
+            ]
+            sources += [index] * int(known.sum())
+            clusters.append(group.clusters[known])
+        if not kinds or set(kinds) != set(range(len(names))):
+            return None
+        return Responses(np.concatenate(deltas), np.array(kinds), np.array(sources), np.concatenate(clusters))
+
+
+def match(evidence: Evidence, dimensions: tuple[str, ...], origin: str) -> Matched:
+    """Put the answers to both members of every pair of one origin side by side."""
+    table = evidence.pairs
+    rows = [] if table is None else table.to_pylist()
+    pairs = sorted(
+        (row for row in rows if bool(row["constructed"]) == (origin == CONSTRUCTED)),
+        key=lambda row: str(row["pair_id"]),
+    )
+    pairs = [
+        {**pair, "holds": evidence.kinds[pair["kind"]].holds if pair.get("holds") is None else pair["holds"]}
+        for pair in pairs
+        if pair["kind"] in evidence.kinds
+    ]
+    axes = sorted({ORIGINAL} | {PAIR_AXIS + pair["kind"] for pair in pairs})
+    answers, repeats = _answers(evidence, dimensions, axes)
+    homes = _homes(evidence, dimensions, answers)
+    groups, held = [], set()
+    for source, items in homes.items():
+        own = [pair for pair in pairs if pair["intact"] in items]
+        held |= {pair["pair_id"] for pair in own}
+        if own:
+            groups.append(_group(evidence, dimensions, source, (items, own, answers, repeats)))
+    unanchored: dict[str, int] = {}
+    for pair in pairs:
+        if pair["pair_id"] not in held:
+            unanchored[pair["kind"]] = unanchored.get(pair["kind"], 0) + 1
+    return Matched(origin, dimensions, tuple(groups), unanchored, evidence.kinds)
+
+
+def _answers(evidence: Evidence, dimensions: tuple[str, ...], axes: Sequence[str]) -> tuple[Answers, int]:
+    found: Answers = {}
+    repeats = 1
+    for axis in axes:
+        for row in evidence.of_axis(axis):
+            repeats = max(repeats, row["repeat"] + 1) if axis != ORIGINAL else repeats
+            held = found.setdefault((row["item_id"], axis, row["rung"]), {})
+            for dimension in dimensions if row["dimension"] == POOLED else (row["dimension"],):
+                score = evidence.sign * row["value"] if row["state"] == State.OK else np.nan
+                held[row["repeat"], dimension] = score
+    return found, repeats
+
+
+def _homes(evidence: Evidence, dimensions: tuple[str, ...], answers: Answers) -> dict[str, dict[str, str]]:
+    """Give the untouched items with a score in every dimension, and their clusters; small sources pooled."""
+    found: dict[str, dict[str, str]] = {}
+    for row in evidence.originals:
+        if row["repeat"] == 0 and row["item_id"] not in found.get(row["source"], {}):
+            told = answers[row["item_id"], ORIGINAL, row["rung"]]
+            if all(np.isfinite(told.get((0, dimension), np.nan)) for dimension in dimensions):
+                found.setdefault(row["source"], {})[row["item_id"]] = row["cluster"]
+    few = evidence.limits["ladder.coarse_reference"]
+    small = sorted(source for source, items in found.items() if len(items) < few)
+    if len(small) > 1 or (small and len(found) > 1):
+        pooled = {item: cluster for source in small for item, cluster in found.pop(source).items()}
+        found[SMALL] = pooled
+    return {source: dict(sorted(found[source].items())) for source in sorted(found)}
+
+
+def _group(
+    evidence: Evidence,
+    dimensions: tuple[str, ...],
+    source: str,
+    parts: tuple[dict[str, str], Sequence[Mapping[str, Any]], Answers, int],
+) -> Group:
+    items, pairs, answers, repeats = parts
+    names = sorted(set(items.values()))
+    number = {name: index for index, name in enumerate(names)}
+    clusters = np.array([number[cluster] for cluster in items.values()])
+    untouched = np.array([[answers[item, ORIGINAL, 0][0, d] for d in dimensions] for item in items])
+    one_value = evidence.limits["ladder.one_value_share"]
+    told = [distinct(column) for column in untouched.T]
+
+    def scores(keys: Sequence[tuple[str, str, int]]) -> Floats:
+        return np.array(
+            [
+                [[answers.get(key, {}).get((r, d), np.nan) for r in range(repeats)] for d in dimensions]
+                for key in keys
+            ]
+        )
+
+    return Group(
+        source,
+        tuple(Reference(column, clusters, len(names)) for column in untouched.T),
+        np.array([unit(column, evidence.card.scale_step) for column in untouched.T]),
+        np.array([count >= 3 and top <= one_value for count, top in told]),
+        tuple(pairs),
+        np.array([number[items[pair["intact"]]] for pair in pairs]),
+        scores([(pair["intact"], ORIGINAL, 0) for pair in pairs]),
+        scores([(pair["damaged"], PAIR_AXIS + pair["kind"], pair["rung"]) for pair in pairs]),
+        draw_seed(evidence.seed, "units", source),
+        evidence.card.scale_step,
+    )
+
+
+def unit_scales(untouched: Floats, clusters: Ints, step: float | None, seed: int) -> Floats:
+    """Resample clusters of untouched scores; give the unit over that of each resample, shape (B, D)."""
+    rng = np.random.default_rng(seed)
+    count = int(clusters.max()) + 1
+    members = [np.flatnonzero(clusters == at) for at in range(count)]
+    least = np.array([_least(column, step) for column in untouched.T])
+    found = []
+    for _ in range(UNIT_DRAWS):
+        drawn = untouched[np.concatenate([members[at] for at in rng.integers(count, size=count)])]
+        found.append(np.maximum(_robust(drawn), least))
+    units = np.maximum(_robust(untouched), least)
+    return np.asarray(units / np.maximum(np.array(found), np.finfo(float).tiny))
+
+
+def _robust(scores: Floats) -> Floats:
+    """Robust standard deviation of each column: mean absolute deviation of scores drawn in to the 5 % ends.
+
+    The median absolute deviation jumps on integer scores and is known to 1.17/√n only, this one to 0.8/√n:
+    ratios of responses hang on how well the units are known.
+    """
+    low, high = np.quantile(scores, [0.05, 0.95], axis=0)
+    held = np.clip(scores, low, high)
+    spread = NORMAL * np.abs(held - np.median(held, axis=0)).mean(axis=0)
+    return np.asarray(np.where(spread > 0, spread, scores.std(axis=0)))
+
+
+def _least(scores: Floats, step: float | None) -> float:
+    """One attainable step: as declared, else the smallest difference that occurs."""
+    if step is not None:
+        return step
+    gaps = np.diff(np.unique(np.round(scores, 9)))
+    return float(gaps.min()) if len(gaps) else 0.0
+
+
+def unit(scores: Floats, step: float | None) -> float:
+    """Robust standard deviation of untouched scores, at least one attainable step.
+
+    Args:
+        scores: The scores.
+        step: The declared step; without one, the smallest difference that occurs stands for it.
+    """
+    return max(float(_robust(scores[:, None])[0]), _least(scores, step)) or 1.0

@@ -1,0 +1,221 @@
+"""Rows and sentences of the response matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.checks.ladder_question import finite, number
+from judge_audit.checks.mismatch_pairs import CONSTRUCTED
+from judge_audit.digests import draw_seed
+from judge_audit.measures.dimensions import (
+    drops,
+    effective_dimensions,
+    selectivity,
+    silent_dimensions,
+    spill,
+)
+from judge_audit.measures.estimates import PASS_LEVEL, Answer, Estimate
+from judge_audit.measures.lifts import combined_mean
+from judge_audit.messages import knows, say
+from judge_audit.vocabulary import POOLED, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.mismatch_pairs import Matched
+    from judge_audit.measures.dimensions import Draws, Resampled
+
+NAME = "mismatch"
+SELECTIVITY, EFFECTIVE = "selectivity", "n_eff"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The responses to the pairs of one origin, with the rows they make.
+
+    Attributes:
+        evidence: What may be looked at.
+        matched: The pairs and their answers; sub-scores first, then the total if there is one.
+        subscores: How many of the dimensions are sub-scores that a kind of damage is aimed at.
+        subject: The judge, or people.
+    """
+
+    evidence: Evidence
+    matched: Matched
+    subscores: int
+    subject: str
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The sub-scores."""
+        return self.matched.dimensions[: self.subscores]
+
+    @property
+    def seed(self) -> int:
+        """Seed of the draws of this matrix."""
+        return draw_seed(self.evidence.seed, NAME, self.subject, self.matched.origin)
+
+    @cached_property
+    def aimed(self) -> tuple[int, ...]:
+        """Sub-scores whose own damage was done: the others say nothing of independence."""
+        aims = {self.evidence.kinds[kind].damages for kind in self.matched.kinds}
+        return tuple(at for at, name in enumerate(self.judged) if name in aims)
+
+    @cached_property
+    def drawn(self) -> Draws | None:
+        """Δ of the sub-scores whose own damage was done, resampled."""
+        found = self.matched.responses(self.aimed) if len(self.aimed) > 1 else None
+        return found.drawn(seed=self.seed) if found else None
+
+    @cached_property
+    def fallen(self) -> frozenset[str]:
+        """Kinds on which the damaged sub-score fell: only there can another be asked whether it held."""
+        own = ((kind, self.own(kind)) for kind in self.matched.kinds)
+        return frozenset(
+            kind for kind, at in own if at is not None and self.fall(kind, at).verdict == Verdict.PASS
+        )
+
+    def own(self, kind: str) -> int | None:
+        """Give the sub-score a kind damages, None if the judge returns none of that name."""
+        name = self.evidence.kinds[kind].damages
+        return self.judged.index(name) if name in self.judged else None
+
+    def kind_key(self, kind: str = "") -> str:
+        """Write a kind for a key column: constructed pairs are told apart from hand-made ones."""
+        if self.matched.origin != CONSTRUCTED:
+            return kind or POOLED
+        return f"{kind} ({CONSTRUCTED})" if kind else CONSTRUCTED
+
+    def key(self, measure: str, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Make the key columns of a row."""
+        return {**self.evidence.key(NAME, measure, **parts), "subject": self.subject}
+
+    def response(self, kind: str, at: int) -> Estimate:
+        """Mean lift of a dimension on a kind of damage."""
+        return combined_mean([g.lifts(g.of_kind(kind), at) for g in self.matched.usable(at)])
+
+    def response_raw(self, kind: str, at: int) -> Estimate:
+        """Mean difference in robust standard deviations."""
+        return combined_mean([g.raw(g.of_kind(kind), at) for g in self.matched.usable(at)])
+
+    def fall(self, kind: str, at: int) -> Answer:
+        """Ask whether a sub-score falls on its own damage, whatever missing answers would have been."""
+        limits = self.evidence.limits
+        claims = sum(self.own(name) is not None for name in self.matched.kinds)
+        some = self.matched.missing_share(kind, at) > limits["ladder.missing_share"]
+        answers = []
+        for way in (None, True, False) if some else (None,):
+            parts = [g.lifts(g.of_kind(kind), at, highest=way) for g in self.matched.usable(at)]
+            answers.append(drops(combined_mean(parts), limits["mismatch.fall"], claims))
+        unanchored = some and self.matched.unanchored.get(kind, 0) > 0
+        return answers[0] if len(set(answers)) == 1 and not unanchored else Answer(Verdict.INCONCLUSIVE)
+
+    def response_rows(self) -> list[dict[str, Any]]:
+        """Give every cell in lifts and in standard deviations."""
+        rows = []
+        for kind in self.matched.kinds:
+            for at, dimension in enumerate(self.matched.dimensions):
+                for measure, estimate in (
+                    ("response_lift", self.response(kind, at)),
+                    ("response_sd", self.response_raw(kind, at)),
+                ):
+                    key = self.key(measure, kind=self.kind_key(kind), dimension=dimension)
+                    rows.append({**key, **_interval(estimate), "n_clusters": estimate.n_clusters})
+        return rows
+
+    def holding(self, at: int) -> list[tuple[str, int]]:
+        """List the kinds on which a sub-score must hold, each with the sub-score it damages."""
+        found = []
+        for kind in self.matched.kinds:
+            own = self.own(kind)
+            asked = any(g.of_kind(kind, dimension=self.judged[at]).any() for g in self.matched.groups)
+            if own is not None and own != at and asked:
+                found.append((kind, own))
+        return found
+
+    def spill_rows(self) -> list[dict[str, Any]]:
+        """Give how much of each damage's response every other sub-score shows too."""
+        if self.drawn is None:
+            return []
+        rows = []
+        for kind in (name for name in self.matched.kinds if name in self.fallen):
+            own = self.own(kind)
+            for at in self.aimed:
+                if own is None or own == at:
+                    continue
+                places = self.matched.kinds.index(kind), self.aimed.index(own), self.aimed.index(at)
+                found = spill(self.drawn, *places)
+                key = self.key("spill", kind=self.kind_key(kind), dimension=self.judged[at])
+                rows.append({**key, **_interval(found), "n_clusters": found.n_clusters})
+        return rows
+
+    def selectivity(self, at: int) -> Resampled | None:
+        """Give 1 − the largest spill into a sub-score; None where nothing was to hold."""
+        held = [(kind, own) for kind, own in self.holding(at) if kind in self.fallen]
+        if self.drawn is None or at not in self.aimed or not held:
+            return None
+        rows = [(self.matched.kinds.index(kind), self.aimed.index(own)) for kind, own in held]
+        return selectivity(self.drawn, rows, self.aimed.index(at))
+
+    def selectivity_rows(self) -> list[dict[str, Any]]:
+        """Give the selectivity of every sub-score."""
+        rows = []
+        for at, dimension in enumerate(self.judged):
+            found = self.selectivity(at)
+            if found is not None:
+                key = self.key(SELECTIVITY, kind=self.kind_key(), dimension=dimension)
+                rows.append({**key, **_interval(found), "n_clusters": found.n_clusters})
+        return rows
+
+    def effective(self) -> tuple[Resampled, tuple[str, ...]] | None:
+        """Give the effective number of dimensions, and the silent ones."""
+        if self.drawn is None:
+            return None
+        silent = silent_dimensions(self.drawn)
+        names = tuple(self.judged[at] for at, mute in zip(self.aimed, silent, strict=True) if mute)
+        return effective_dimensions(self.drawn), names
+
+    def effective_rows(self) -> list[dict[str, Any]]:
+        """Give n_eff."""
+        found = self.effective()
+        if found is None:
+            return []
+        key = self.key(EFFECTIVE, kind=self.kind_key())
+        return [{**key, **_interval(found[0]), "n_clusters": found[0].n_clusters}]
+
+    def largest(self, at: int) -> tuple[str, float] | None:
+        """Name the kind of damage that moved a dimension most, with its lift."""
+        found = [(kind, self.response(kind, at).value) for kind in self.matched.kinds]
+        known = [entry for entry in found if finite(entry[1]) is not None]
+        return max(known, key=lambda entry: abs(entry[1])) if known else None
+
+
+def _interval(estimate: Estimate | Resampled) -> dict[str, Any]:
+    low, high = estimate.interval(PASS_LEVEL)
+    return {
+        "value": finite(estimate.value),
+        "ci_low": finite(low),
+        "ci_high": finite(high),
+        "n": estimate.n,
+    }
+
+
+def damage(kind: str) -> str:
+    """Name a kind of damage for people."""
+    key = f"mismatch.kinds.{kind}"
+    return say(key) if knows(key) else kind.replace("_", " ")
+
+
+def subscore(dimension: str) -> str:
+    """Name a sub-score for people."""
+    key = f"mismatch.dimensions.{dimension}"
+    return say(key) if knows(key) else dimension
+
+
+def listed(entries: Sequence[tuple[str, float]]) -> str:
+    """Name damages with the lifts they cause, the largest first."""
+    ordered = sorted(entries, key=lambda entry: -abs(entry[1]))
+    return "; ".join(say("mismatch.cell", damage=damage(kind), value=number(lift)) for kind, lift in ordered)

@@ -1,0 +1,57 @@
+"""The mismatch kinds: one file each, found by a walk over this folder."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING
+
+from judge_audit.errors import MachineryError
+from judge_audit.kinds.kind import DIMENSIONS, EXPECTATIONS, Kind
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+NOT_KINDS = frozenset({"elements", "exchanges", "kind", "places"})
+
+
+def mismatch_kinds() -> dict[str, Kind]:
+    """Give the shipped mismatch kinds by name.
+
+    Raises:
+        MachineryError: If a file in the folder holds no sound kind, or a name stands twice; names the file.
+    """
+    found: dict[str, Kind] = {}
+    for info in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name):
+        if info.name in NOT_KINDS:
+            continue
+        kind = mismatch_of(importlib.import_module(f"{__name__}.{info.name}"), info.name)
+        if kind.name in found:
+            raise MachineryError(f"kinds/{info.name}.py: the kind “{kind.name}” stands in another file too.")
+        found[kind.name] = kind
+    return found
+
+
+def mismatch_of(module: ModuleType, origin: str) -> Kind:
+    """Take the kind out of a file, or say what is wrong with it.
+
+    Raises:
+        MachineryError: If the file has no `KIND`, or one whose expectations cannot be judged.
+    """
+    kind = getattr(module, "KIND", None)
+    if not isinstance(kind, Kind):
+        raise MachineryError(f"kinds/{origin}.py: a file of a mismatch kind has a KIND, a value of Kind.")
+    strangers = sorted(set(kind.expectations.values()) - set(EXPECTATIONS))
+    if strangers or set(kind.expectations) < set(DIMENSIONS):
+        raise MachineryError(
+            f"kinds/{origin}.py: “{kind.name}” must say {', '.join(EXPECTATIONS)} "
+            f"for each of {', '.join(DIMENSIONS)}."
+        )
+    drops = [name for name, word in kind.expectations.items() if word == "drops"]
+    if drops != [kind.damages]:
+        raise MachineryError(
+            f"kinds/{origin}.py: “{kind.name}” damages {kind.damages}; that dimension drops, and no other."
+        )
+    if not kind.variants:
+        raise MachineryError(f"kinds/{origin}.py: “{kind.name}” has no variant that builds pairs.")
+    return kind

@@ -1,0 +1,325 @@
+"""The manifest of pairs that people made by hand: one row per pair, in CSV, JSON Lines or Parquet; every fault at once.
+
+Each row says whether its pair was constructed by a rule; without the column all were made by hand. The two are kept
+apart everywhere after: a manifest that holds both says so.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.errors import Fault, InputError
+from judge_audit.images import ImageError, ImageLimits, load_image
+from judge_audit.items import file_columns, resolve_image
+from judge_audit.kinds.kind import DIMENSIONS
+from judge_audit.rows import read_rows
+from judge_audit.vocabulary import POOLED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from judge_audit.kinds.kind import Kind
+
+REQUIRED = ("pair_id", "kind", "intact", "damaged")
+OPTIONAL = (
+    "variant", "intact_prompt", "damaged_prompt", "source", "topic", "cluster", "hold", "constructed", "told",
+)  # fmt: skip
+YES, NO = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0", ""})
+ADVICE = (
+    f"A manifest of pairs has the columns {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}. intact and damaged "
+    "name an item_id of the items file or a picture."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a pair.
+
+    Attributes:
+        item_id: The item it is, "" for a picture of its own.
+        uri: Where the picture lies, "" for an item.
+        prompt: The prompt it is shown with.
+        pixel_digest: Of the picture, or the item's own; "" if not known.
+        written: What the manifest calls it.
+        exchanged: Whether it is an item shown with another prompt than its own.
+        file: Of a picture of its own, the columns of table `items` that tell of its file.
+    """
+
+    item_id: str
+    uri: str
+    prompt: str
+    pixel_digest: str = ""
+    written: str = ""
+    exchanged: bool = False
+    file: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from other members: the item, or the picture with its prompt."""
+        return (self.item_id, "", "") if self.item_id else ("", self.uri, self.prompt)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A pair of the manifest.
+
+    Attributes:
+        pair_id: Its name.
+        kind: Its mismatch kind.
+        intact: The intact member.
+        damaged: The damaged one.
+        source: Against whose untouched scores lifts are taken.
+        topic: Its topic.
+        cluster: Pairs that are not independent share one.
+        hold: Dimensions that must not follow, if the manifest says; None leaves it to the kind.
+        constructed: Whether a rule built it.
+        variant: Which way it was damaged, "" if nobody says.
+        told: What was done, "" if nobody says.
+    """
+
+    pair_id: str
+    kind: str
+    intact: Member
+    damaged: Member
+    source: str
+    topic: str
+    cluster: str
+    hold: tuple[str, ...] | None
+    constructed: bool
+    variant: str = ""
+    told: str = ""
+
+    def taints(self, kind: Kind) -> str:
+        """Name the item that is damaged by itself, whatever it is shown with; "" if there is none.
+
+        An exchanged prompt damages no picture: the item remains what it is.
+        """
+        damaged = self.damaged
+        same = damaged.item_id == self.intact.item_id
+        only_prompt = damaged.exchanged and (same or kind.damages == "semantic")
+        return "" if only_prompt else damaged.item_id
+
+
+@dataclass(frozen=True, slots=True)
+class PairsRead:
+    """What a manifest held.
+
+    Attributes:
+        pairs: Sorted by pair_id.
+        warnings: What a person should know.
+        imports: Digest of each imported file they came from, by `import <import_id>`.
+    """
+
+    pairs: tuple[Pair, ...]
+    warnings: tuple[str, ...]
+    imports: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def by_hand(self) -> tuple[Pair, ...]:
+        """The pairs that people made."""
+        return tuple(pair for pair in self.pairs if not pair.constructed)
+
+    @property
+    def constructed(self) -> tuple[Pair, ...]:
+        """The pairs that a rule built."""
+        return tuple(pair for pair in self.pairs if pair.constructed)
+
+
+def read_pairs(
+    path: str | Path,
+    *,
+    items: Iterable[Mapping[str, Any]],
+    kinds: Mapping[str, Kind],
+    limits: ImageLimits | None = None,
+) -> PairsRead:
+    """Read a manifest of pairs and every picture it names.
+
+    Args:
+        path: The file: .csv, .jsonl / .ndjson, or .parquet; its pictures are relative to its folder.
+        items: Rows of the items, by whose item_id members may be named.
+        kinds: The mismatch kinds by name.
+        limits: Limits of pictures.
+
+    Raises:
+        InputError: With every fault by row and column.
+        UsageError: If the file itself cannot be read.
+    """
+    path = Path(path)
+    told = read_rows(path)
+    absent = [name for name in REQUIRED if name not in told.columns]
+    if absent:
+        raise InputError(
+            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent], ADVICE
+        )
+    known = {str(item["item_id"]): item for item in items}
+    faults = [*told.faults, *_row_faults(path, told.rows, kinds)]
+    reader = _Reader(path, known, limits or ImageLimits())
+    pairs: list[Pair] = []
+    for found in _read_all(reader, told.rows):
+        if isinstance(found, Pair):
+            pairs.append(found)
+        else:
+            faults += found
+    faults += _taint_faults(path, told.rows, pairs, kinds)
+    if faults:
+        raise InputError(sorted(set(faults)), ADVICE)
+    if not pairs:
+        raise InputError([Fault(path.name, 0, "", "the file has no rows.")], ADVICE)
+    return PairsRead(
+        tuple(sorted(pairs, key=lambda pair: pair.pair_id)), tuple(_warnings(path, told.columns, pairs))
+    )
+
+
+def _row_faults(
+    path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], kinds: Mapping[str, Kind]
+) -> list[Fault]:
+    """Find what is wrong with rows before any picture is opened."""
+    faults: list[Fault] = []
+    first: dict[str, int] = {}
+    for number, row in rows:
+        said = [(name, "it is empty.") for name in REQUIRED if not row[name].strip()]
+        pair_id, kind = row["pair_id"].strip(), row["kind"].strip()
+        if pair_id and pair_id in first:
+            said.append(("pair_id", f"“{pair_id}” stands in row {first[pair_id]} too."))
+        first.setdefault(pair_id, number)
+        if kind and kind not in kinds:
+            said.append(("kind", f"there is no kind “{kind}”; the kinds are {', '.join(sorted(kinds))}."))
+        if row.get("constructed", "").strip().lower() not in YES | NO:
+            said.append(("constructed", f"“{row['constructed']}” is neither true nor false."))
+        if row.get("source", "").strip() == POOLED:
+            said.append(("source", "“*” is kept for figures over all sources."))
+        faults += [Fault(path.name, number, column, message) for column, message in said]
+        faults += _hold_faults(path, number, row, kinds.get(kind))
+    return faults
+
+
+def _taint_faults(
+    path: Path,
+    rows: Sequence[tuple[int, Mapping[str, str]]],
+    pairs: Sequence[Pair],
+    kinds: Mapping[str, Kind],
+) -> list[Fault]:
+    """Find intact members that another pair has as its damaged one: nothing untouched could be held against them."""
+    numbers = {row["pair_id"].strip(): number for number, row in rows}
+    known = [pair for pair in pairs if pair.kind in kinds]
+    damaged = {(name, "", ""): pair.pair_id for pair in known if (name := pair.taints(kinds[pair.kind]))}
+    damaged |= {pair.damaged.key: pair.pair_id for pair in known if pair.damaged.uri}
+    said = "it is the damaged member of pair “{other}”; an intact member is an undamaged item."
+    return [
+        Fault(path.name, numbers[pair.pair_id], "intact", said.format(other=damaged[pair.intact.key]))
+        for pair in pairs
+        if pair.intact.key in damaged
+    ]
+
+
+def _hold_faults(path: Path, number: int, row: Mapping[str, str], kind: Kind | None) -> list[Fault]:
+    """Find what is wrong with the dimensions that must hold."""
+    strangers = [name for name in _names(row) if name not in DIMENSIONS]
+    said = [f"there is no dimension “{name}”; they are {', '.join(DIMENSIONS)}." for name in strangers]
+    if kind is not None and kind.damages in _names(row):
+        said.append(f"{kind.damages} is what {kind.name} damages; it cannot hold.")
+    return [Fault(path.name, number, "hold", message) for message in said]
+
+
+def _names(row: Mapping[str, str]) -> list[str]:
+    """Take the names of dimensions apart: by spaces, commas, semicolons or bars."""
+    written = row.get("hold", "")
+    for mark in ",;|[]'\"":
+        written = written.replace(mark, " ")
+    return written.split()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads one row after another."""
+
+    path: Path
+    items: Mapping[str, Mapping[str, Any]]
+    limits: ImageLimits
+
+    def pair(self, number: int, row: Mapping[str, str]) -> Pair | list[Fault]:
+        """Make a pair of a row, or say what is wrong with it."""
+        faults: list[Fault] = []
+        members: dict[str, Member] = {}
+        prompt = row.get("intact_prompt", "") or str(self._item(row["intact"]).get("prompt") or "")
+        for name in ("intact", "damaged"):
+            own = row.get(f"{name}_prompt", "") or str(self._item(row[name]).get("prompt") or "") or prompt
+            try:
+                members[name] = self._member(row[name].strip(), own)
+            except ImageError as error:
+                faults.append(Fault(self.path.name, number, name, f"{row[name]}: {error}"))
+        intact = self._item(row["intact"])
+        source = row.get("source", "").strip() or str(intact.get("source") or "")
+        if not source and "source" not in intact and row["intact"].strip() not in self.items:
+            said = "a pair whose intact member is a picture of its own needs the source it came from."
+            faults.append(Fault(self.path.name, number, "source", said))
+        if not faults and _same(members["intact"], members["damaged"]):
+            said = "it is the same picture with the same prompt as the intact member."
+            faults.append(Fault(self.path.name, number, "damaged", said))
+        if faults:
+            return faults
+        return Pair(
+            pair_id=row["pair_id"].strip(),
+            kind=row["kind"].strip(),
+            intact=members["intact"],
+            damaged=members["damaged"],
+            source=source,
+            topic=row.get("topic", "").strip() or str(intact.get("topic") or ""),
+            cluster=row.get("cluster", "").strip()
+            or str(intact.get("cluster") or "")
+            or row["pair_id"].strip(),
+            hold=tuple(_names(row)) or None,
+            constructed=row.get("constructed", "").strip().lower() in YES,
+            variant=row.get("variant", "").strip(),
+            told=row.get("told", "").strip(),
+        )
+
+    def _item(self, written: str) -> Mapping[str, Any]:
+        return self.items.get(written.strip(), {})
+
+    def _member(self, written: str, prompt: str) -> Member:
+        """Find a member among the items, else as a picture."""
+        if written in self.items:
+            item = self.items[written]
+            digest, exchanged = str(item.get("pixel_digest") or ""), prompt != str(item.get("prompt") or "")
+            return Member(written, "", prompt, digest, written, exchanged)
+        if not written:
+            return Member("", "", prompt)
+        if "." not in Path(written).name and "://" not in written:
+            raise ImageError(
+                "there is no such item in the items file, and it does not look like a picture's path."
+            )
+        uri = resolve_image(self.path.parent, written)
+        image = load_image(uri, self.limits)
+        return Member("", uri, prompt, image.pixel_digest, written, file=file_columns(uri, image))
+
+
+def _same(intact: Member, damaged: Member) -> bool:
+    """Say whether nothing tells two members apart."""
+    if intact.prompt != damaged.prompt:
+        return False
+    if intact.item_id or damaged.item_id or not intact.pixel_digest:
+        same_item = bool(intact.item_id) and intact.item_id == damaged.item_id
+        return same_item or bool(intact.pixel_digest and intact.pixel_digest == damaged.pixel_digest)
+    return intact.pixel_digest == damaged.pixel_digest
+
+
+def _read_all(reader: _Reader, rows: Sequence[tuple[int, Mapping[str, str]]]) -> Iterator[Pair | list[Fault]]:
+    """Read rows in threads, in their order."""
+    with ThreadPoolExecutor(max_workers=4, thread_name_prefix="decode") as pool:
+        yield from pool.map(lambda entry: reader.pair(*entry), rows)
+
+
+def _warnings(path: Path, columns: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
+    """Say what a person should know of a manifest."""
+    strangers = sorted(set(columns) - {*REQUIRED, *OPTIONAL})
+    told = [f"Columns of {path.name} that are not used: {', '.join(strangers)}."] if strangers else []
+    built = sum(pair.constructed for pair in pairs)
+    if 0 < built < len(pairs):
+        told.append(
+            f"{path.name} holds {built} constructed and {len(pairs) - built} hand-made pairs; they are told apart."
+        )
+    return told

@@ -1,0 +1,191 @@
+"""The report's part on deliberate mismatches: the response matrix, what it means, and pairs to look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.checks.mismatch_cells import CELL
+from judge_audit.checks.mismatch_pairs import CONSTRUCTED, HAND_MADE
+from judge_audit.checks.mismatch_rows import EFFECTIVE, NAME, SELECTIVITY
+from judge_audit.kinds.kind import DIMENSIONS
+from judge_audit.report.ladders import finite, verdict_of
+from judge_audit.vocabulary import OVERALL, POOLED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from judge_audit.kinds.kind import Kind
+    from judge_audit.report.facts import Facts
+
+    Row = Mapping[str, Any]
+
+MEASURES = {"response_lift": "lift", "response_sd": "sd", "spill": "spill"}
+"""Figures of a cell, and what they are called in the document."""
+
+DESCRIBED = (
+    "pair_id", "kind", "variant", "intact", "damaged", "rung", "source", "constructed", "prompt", "pixel_digest",
+    "difficulty", "told", "rule", "region_box", "frame", "honest_limits", "intact_prompt",
+)  # fmt: skip
+
+
+def dimensions_of(facts: Facts, kinds: Mapping[str, Kind]) -> dict[str, Any] | None:
+    """Gather what the pairs of an audit showed; None if none were wanted.
+
+    Returns:
+        matrices (origin, kinds, dimensions, cells, effective, verdicts, people's cells and effective number),
+        kinds (what each damage is and expects), shown (pairs with their scores), unsuited (kind, reason, items),
+        own_names (the judge's names of dimensions, where they differ), total_only and untried.
+    """
+    if not facts.pairs and not facts.unsuited:
+        return None
+    means = facts.card.get("means") or {}
+    verdicts = [row for row in facts.verdicts if row["check"] == NAME]
+    matrices = [
+        matrix
+        for origin in (HAND_MADE, CONSTRUCTED)
+        if (matrix := _matrix(facts, origin, kinds, verdicts)) is not None
+    ]
+    return {
+        "matrices": matrices,
+        "kinds": [_kind(name, kinds.get(name), facts) for name in _names(facts, kinds)],
+        "shown": _shown(facts, kinds, means),
+        "unsuited": _unsuited(facts.unsuited),
+        "own_names": {name: own for name, own in means.items() if name != own},
+        "total_only": any(row["finding"] == "no_dimensions" for row in verdicts),
+        "untried": [row["reason"] for row in verdicts if row["kind"] == POOLED and not facts.pairs],
+    }
+
+
+def _names(facts: Facts, kinds: Mapping[str, Kind]) -> list[str]:
+    """Name the kinds there are pairs or refusals of, in the order of their definition."""
+    held = {row["kind"] for row in (*facts.pairs, *facts.unsuited)}
+    return [name for name in kinds if name in held] + sorted(held - set(kinds))
+
+
+def _kind(name: str, kind: Kind | None, facts: Facts) -> dict[str, Any]:
+    """Say what a kind is, and how many pairs of it there are."""
+    mine = [row for row in facts.pairs if row["kind"] == name]
+    return {
+        "kind": name,
+        "description": kind.description if kind else "",
+        "damages": kind.damages if kind else "",
+        "expectations": dict(kind.expectations) if kind else {},
+        "hand_made": sum(not row["constructed"] for row in mine),
+        "constructed": sum(bool(row["constructed"]) for row in mine),
+    }
+
+
+def _matrix(
+    facts: Facts, origin: str, kinds: Mapping[str, Kind], verdicts: Sequence[Row]
+) -> dict[str, Any] | None:
+    """Give the response matrix of one origin, people's beside it."""
+    cells = _cells(facts.measures, origin, kinds, verdicts)
+    if not cells:
+        return None
+    damaged = [*DIMENSIONS, *(kind.damages for kind in kinds.values())]
+    known = {cell["dimension"] for cell in cells}
+    ordered = [name for name in dict.fromkeys(damaged) if name in known]
+    whole = CONSTRUCTED if origin == CONSTRUCTED else POOLED
+    theirs = facts.people_measures
+    mine = [row for row in verdicts if row["kind"] == whole]
+    return {
+        "origin": origin,
+        "kinds": list(dict.fromkeys(cell["kind"] for cell in cells)),
+        "dimensions": ordered + sorted(known - set(ordered)),
+        "cells": cells,
+        "effective": _figure(facts.measures, EFFECTIVE, whole),
+        "selectivity": {
+            row["dimension"]: _number(row)
+            for row in facts.measures
+            if row["check"] == NAME and row["measure"] == SELECTIVITY and row["kind"] == whole
+        },
+        "verdicts": [verdict_of(row) for row in sorted(mine, key=lambda row: row["measure"] == SELECTIVITY)],
+        "people": _cells(theirs, origin, kinds, ()),
+        "people_effective": _figure(theirs, EFFECTIVE, whole),
+    }
+
+
+def _cells(
+    rows: Iterable[Row], origin: str, kinds: Mapping[str, Kind], verdicts: Sequence[Row]
+) -> list[dict[str, Any]]:
+    """Give the cells of a matrix with what is expected of them and what became of it."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        kind, of = split_kind(row["kind"])
+        if row["check"] != NAME or row["measure"] not in MEASURES or of != origin:
+            continue
+        if row["measure"] != "spill" or (kind, row["dimension"]) in found:
+            cell = found.setdefault((kind, row["dimension"]), {"kind": kind, "dimension": row["dimension"]})
+            cell[MEASURES[row["measure"]]] = _number(row)
+    answers = {
+        (*split_kind(row["kind"]), row["dimension"]): row for row in verdicts if row["measure"] == CELL
+    }
+    order = {name: place for place, name in enumerate(kinds)}
+    cells = [cell for cell in found.values() if cell.get("lift", {}).get("n")]
+    for cell in cells:
+        expected = kinds[cell["kind"]].expectations if cell["kind"] in kinds else {}
+        told = answers.get((cell["kind"], origin, cell["dimension"]))
+        cell["expected"] = expected.get(cell["dimension"], "")
+        cell["verdict"] = told["verdict"] if told else None
+    return sorted(cells, key=lambda cell: (order.get(cell["kind"], len(order)), cell["kind"]))
+
+
+def split_kind(written: str) -> tuple[str, str]:
+    """Take a kind and the origin of its pairs out of a key column."""
+    suffix = f" ({CONSTRUCTED})"
+    return (written.removesuffix(suffix), CONSTRUCTED if written.endswith(suffix) else HAND_MADE)
+
+
+def _number(row: Row) -> dict[str, Any]:
+    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
+
+
+def _figure(rows: Iterable[Row], measure: str, kind: str) -> dict[str, Any] | None:
+    """Find one figure of the whole matrix."""
+    found = [
+        row for row in rows if row["check"] == NAME and row["measure"] == measure and row["kind"] == kind
+    ]
+    return _number(found[0]) if found else None
+
+
+def _unsuited(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Count the items that did not suit, by kind and reason; a kind that was refused whole has no count."""
+    held: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        held.setdefault((row["kind"], row["reason"]), []).append(row["item_id"])
+    return [
+        {"kind": kind, "reason": reason, "n": len(items) if items != [POOLED] else None, "items": items[:3]}
+        for (kind, reason), items in sorted(held.items(), key=lambda entry: (entry[0][0], -len(entry[1])))
+    ]
+
+
+def _shown(facts: Facts, kinds: Mapping[str, Kind], means: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Choose pairs to look at: of each kind and origin the one that moved its own dimension least, and most."""
+    sign = 1.0 if facts.card.get("higher_is_better", True) else -1.0
+    declared = list(facts.card.get("dimensions") or (OVERALL,))
+    called = {own: name for name, own in means.items()}
+    scores: dict[str, dict[str, dict[str, float]]] = {}
+    for row in facts.pair_scores:
+        if row["before"] is not None and row["after"] is not None:
+            told = {name: row[name] for name in ("before", "after")}
+            scores.setdefault(row["pair_id"], {})[row["dimension"]] = told
+    found = []
+    for name in _names(facts, kinds):
+        damages = kinds[name].damages if name in kinds else ""
+        own = means.get(damages, damages)
+        own = own if own in declared else declared[0]
+        for constructed in (False, True):
+            ranked = []
+            for row in facts.pairs:
+                told = scores.get(row["pair_id"], {}).get(own, {})
+                if told and row["kind"] == name and bool(row["constructed"]) == constructed:
+                    ranked.append((-sign * (told["after"] - told["before"]), str(row["pair_id"]), row))
+            ranked.sort(key=lambda entry: entry[:2])
+            for place, (_, pair_id, row) in enumerate(ranked):
+                if 0 < place < len(ranked) - 1:
+                    continue
+                held = scores[pair_id]
+                parts = {called.get(d, d): held[d] for d in declared if d in held}
+                shown = {column: row[column] for column in DESCRIBED}
+                found.append({**shown, "scores": parts, "least": place == 0})
+    return found
