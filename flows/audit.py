@@ -200,6 +200,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     looked_at = [row for row in probes.select(["item_id", "axis"]).to_pylist() if row["axis"] in SIGHT]
     sample = len({row["item_id"] for row in looked_at})
     minutes = prepared.new_calls * seconds / 60
+    more = stages.chosen_at_most(current, prepared)
     pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
     built = sum(row["constructed"] for row in pairs)
     unsuited = current.plan_table("unsuited", prepared.plan_id).num_rows
@@ -215,6 +216,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
         "probes": prepared.new_calls + prepared.reused_calls,
         "new_calls": prepared.new_calls,
         "reused_calls": prepared.reused_calls,
+        "chosen_calls_at_most": more,
         "seconds_per_call": seconds,
         "tried_calls": tried,
         "expected_minutes": minutes,
@@ -228,6 +230,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
             f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
             f"{prepared.reused_calls:,} answers are in the lake already."
         ),
+        *([f"Up to {more:,} more follow: combined changes, chosen by these answers."] if more else []),
         f"About {minutes:.1f} minutes at {1000 * seconds:.1f} ms a call, one at a time{tried_words}.",
         *(f"Note: {warning}" for warning in prepared.warnings),
     ]

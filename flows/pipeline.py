@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from judge_audit_tasks import check, controls, prepare, report, score
+from judge_audit_tasks import check, combine, controls, prepare, report, score
 from prefect import flow
 from prefect.futures import as_completed
 
 from judge_audit import stages  # noqa: TC001 - Prefect reads the annotations
 from judge_audit.progress import current_progress
+
+if TYPE_CHECKING:
+    from judge_audit.progress import Progress
 
 
 @flow(name="judge-audit", persist_result=False, validate_parameters=False)
@@ -31,6 +34,21 @@ def stage_by_stage(configuration: dict[str, Any]) -> tuple[stages.Prepared, int,
     progress.stage("planning")
     prepared = prepare(configuration)
     progress.stage("asking the judge", prepared.new_calls + prepared.reused_calls)
+    bought = _scored(configuration, prepared, progress)
+    prepared = combine(configuration, prepared)
+    if prepared.blocks:
+        progress.stage("asking the judge of changes combined", sum(block.probes for block in prepared.blocks))
+        bought += _scored(configuration, prepared, progress)
+    progress.stage("asking the controls")
+    controls(configuration, prepared)
+    progress.stage("measuring")
+    check(configuration, prepared)
+    progress.stage("writing the report")
+    return prepared, bought, report(configuration, prepared)
+
+
+def _scored(configuration: dict[str, Any], prepared: stages.Prepared, progress: Progress) -> int:
+    """Score the blocks of a plan, each as a task, and count the answers bought."""
     far = configuration["runner"] != "threads"
     waiting = {
         score.submit(configuration, prepared, block, block.source, number): block
@@ -41,9 +59,4 @@ def stage_by_stage(configuration: dict[str, Any]) -> tuple[stages.Prepared, int,
         bought += future.result()
         if far:
             progress.advance(waiting[future].probes)
-    progress.stage("asking the controls")
-    controls(configuration, prepared)
-    progress.stage("measuring")
-    check(configuration, prepared)
-    progress.stage("writing the report")
-    return prepared, bought, report(configuration, prepared)
+    return bought

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from judge_audit.axes import fingerprint
 from judge_audit.axes.scratch import Scratch
+from judge_audit.combined import draw_combined, read_recipe
 from judge_audit.digests import pixel_digest, text_digest
 from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
+from judge_audit.measures.headroom import is_combined
 from judge_audit.sight import ASKINGS, SIGHT
 from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
 
@@ -206,11 +208,12 @@ def _mask(
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """What probes are drawn with."""
+    """What probes are drawn with; `further` is the working memory of changes laid over other changes."""
 
     axes: Mapping[str, Axis]
     damage: Damage | None
     scratch: Scratch = field(default_factory=Scratch)
+    further: Scratch = field(default_factory=Scratch)
 
     def drawn(self, item: Row, probe: Row, pixels: NDArray[np.uint8]) -> Drawn:
         """Draw one probe; a rung whose pixels equal the original's is inert."""
@@ -222,6 +225,9 @@ class _Drawing:
             return self._damaged(item, probe, pixels)
         if seen is not None and seen.draw is not None:
             changed = seen.draw(pixels)
+        elif is_combined(axis):
+            doses = read_recipe(probe["recipe"])
+            changed = draw_combined(pixels, doses, self.axes, self.scratch, self.further)
         else:
             changed = self.axes[axis].draw(pixels, probe["strength"], self.scratch)
         digest = pixel_digest(changed)

@@ -115,6 +115,8 @@ def audit(
     prepared = stages.prepare(current)
     with ThreadPoolExecutor(max_workers=max(1, configuration.workers or 2)) as pool:
         list(pool.map(lambda block: stages.score(current, prepared, block), prepared.blocks))
+        prepared = stages.combine(current, prepared)
+        list(pool.map(lambda block: stages.score(current, prepared, block), prepared.blocks))
     stages.score_controls(current, prepared)
     stages.check(current, prepared)
     outcome = stages.report(current, prepared)

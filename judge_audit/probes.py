@@ -68,11 +68,19 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A share of the plan that one task works through: some items with all their probes."""
+    """A share of the plan that one task works through: some items with all their probes.
+
+    Attributes:
+        source: Their source.
+        item_ids: The items.
+        probes: How many probes they have.
+        plan_id: The plan of combined probes that the block belongs to, "" for the audit's own.
+    """
 
     source: str
     item_ids: tuple[str, ...]
     probes: int
+    plan_id: str = ""
 
 
 def choose_ladder_items(items: Sequence[Mapping[str, Any]], count: int, seed: int) -> tuple[str, ...]:

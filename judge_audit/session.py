@@ -245,9 +245,13 @@ class Session:
     def plan_table(self, name: str, plan_id: str) -> pa.Table:
         """Read a table of the plan once per process."""
         held = self._plans.setdefault(plan_id, {})
-        if name not in held:
-            held[name] = self.lake.read(name, plan_id=plan_id)
-        return held[name]
+        if name in held:
+            return held[name]
+        found = self.lake.read(name, plan_id=plan_id)
+        # A plan of combined probes is asked for before it is made; nothing is not remembered.
+        if found.num_rows:
+            held[name] = found
+        return found
 
     def zones(self, plan_id: str, zones_id: str) -> pa.Table:
         """Read the zones of a plan."""
@@ -301,19 +305,20 @@ def hold(configuration: Configuration, judge: Judge) -> Session:
     return Session(configuration, judge)
 
 
-def responses(current: Session, plan_id: str, judge_id: str) -> pa.Table:
+def responses(current: Session, plan_id: str, judge_id: str, *combined: str) -> pa.Table:
     """Put scores beside their probes and items: what a check sees.
 
     Args:
         current: The session.
         plan_id: The audit's plan.
         judge_id: Whose answers.
+        combined: Plans of combined probes on the same items.
 
     Returns:
         Columns item_id, source, topic, prompt_id, cluster, axis, rung, strength, repeat, dimension, value, state.
         Inert rungs and calls without an answer stand with dimension `*` and no value.
     """
-    probes = current.plan_table("probes", plan_id)
+    probes = pa.concat_tables([current.plan_table("probes", name) for name in (plan_id, *combined)])
     items = current.plan_table("items", plan_id).select(
         ["item_id", "source", "topic", "prompt_id", "cluster"]
     )

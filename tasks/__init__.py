@@ -38,6 +38,12 @@ def score(
     return stages.score(current, prepared, block, on_probes=current_progress().advance)
 
 
+@task(name="combine", cache_policy=NO_CACHE, persist_result=False)
+def combine(configuration: dict[str, Any], prepared: stages.Prepared) -> stages.Prepared:
+    """Choose, by the scores so far, what to combine, and plan it."""
+    return stages.combine(session(Configuration.from_json(configuration)), prepared)
+
+
 @task(name="controls", cache_policy=NO_CACHE, persist_result=False)
 def controls(configuration: dict[str, Any], prepared: stages.Prepared) -> None:
     """Have every planted-fault control answer the same probes."""

@@ -23,6 +23,7 @@ NOT_CHECKS = frozenset(
         "covariate_sources",
         "evidence",
         "filling",
+        "headroom_choice",
         "joined",
         "ladder_question",
         "mismatch_cells",

@@ -1,10 +1,11 @@
 """Headroom: how far can the score be pushed with changes nobody sees, and in which direction?
 
 Single axes come from the ladders, at each image's last imperceptible rung. Combined probes are answers on an
-axis `combo:<axis>&<axis>` (rung 1, strength their joint visibility; each axis at 1/√k of its own visible
-point), for a combination chosen by the judge's own scores with `@0` or `@1`, the half it was chosen on (see
-`half_of`). The verdict needs combined probes: of single axes *premature* says the same. It is provisional
-until combined rungs have been read, since that visibilities add in quadrature is an assumption.
+axis `combo:<axis>&<axis>` (rung 1, strength their joint visibility; each axis at 1/√k of its own last
+imperceptible rung), for a combination chosen by the judge's own scores with `@0` or `@1`, the half it was chosen
+on (see `half_of`). Soundings, scored on few images to choose by, are no candidates. The verdict needs combined
+probes: of single axes *premature* says the same. It is provisional until combined rungs have been read, since
+that visibilities add in quadrature is an assumption.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 NAME = "headroom"
 MEASURE = "headroom"
 
+WHOLE = 0.9
+"""A combination that no score chose is a recipe like others where it was scored on this share of the images."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -66,24 +70,48 @@ class Place:
 
 def run(evidence: Evidence) -> Findings:
     """Forecast the headroom of every family of recipes, and judge that of all of them together."""
-    combos = sorted({row["axis"] for row in evidence.rows if row["axis"].startswith(COMBO)})
     findings = Findings()
     for dimension in evidence.dimensions:
-        strata = [stratum for stratum in evidence.strata(dimension) if stratum.resolved]
-        names = (*evidence.axes, *combos)
-        places = [_place(evidence, stratum, names, dimension) for stratum in strata]
-        candidates = [
-            made for axis in names if (made := _candidate(evidence, axis, dimension, places)) is not None
-        ]
+        candidates, halves = gathered(evidence, dimension)
         if not candidates:
             continue
-        halves = [place.halves for place in places]
         whole = cross_fitted(candidates, halves)
         if not evidence.is_control:
             findings += Findings(measures=tuple(_measures(evidence, dimension, candidates, halves)))
-        if combos and any(candidate.axis in combos for candidate in candidates):
+        if any(candidate.axis.startswith(COMBO) for candidate in candidates):
             findings += Findings(verdicts=(_verdict(evidence, dimension, candidates, whole),))
     return findings
+
+
+def gathered(
+    evidence: Evidence, dimension: str, *, soundings: bool = False
+) -> tuple[list[Candidate], list[Ints]]:
+    """Gather the lifts of every recipe in a dimension.
+
+    Args:
+        evidence: What may be looked at.
+        dimension: The dimension.
+        soundings: Whether combinations count that no score chose and that few images were scored with.
+
+    Returns:
+        The recipes, and per source the half of each image; neither where nothing can be ranked.
+    """
+    strata = [stratum for stratum in evidence.strata(dimension) if stratum.resolved]
+    combos = sorted({row["axis"] for row in evidence.rows if row["axis"].startswith(COMBO)})
+    names = (*evidence.axes, *combos)
+    places = [_place(evidence, stratum, names, dimension) for stratum in strata]
+    made = (_candidate(evidence, axis, dimension, places) for axis in names)
+    found = [entry for entry in made if entry is not None and (soundings or not _is_sounding(entry))]
+    return found, [place.halves for place in places]
+
+
+def _is_sounding(candidate: Candidate) -> bool:
+    """Tell whether a combination was only scored to choose by."""
+    named = read_combo(candidate.axis)
+    if named.family == SINGLE or named.chosen_on is not None:
+        return False
+    values = np.concatenate([part.values for part in candidate.lifts])
+    return float(np.isfinite(values).mean()) < WHOLE
 
 
 def _place(evidence: Evidence, stratum: Stratum, axes: Sequence[str], dimension: str) -> Place:
@@ -167,7 +195,9 @@ def _measures(
         if found is None or (family == POOLED and len({read_combo(e.axis).family for e in own}) < 2):
             continue
         rows.append(_row(evidence, MEASURE, dimension, found.transferable, kind=family))
-        for axis, estimate in dict(zip(found.chosen, found.ridden, strict=True)).items():
+        ridden = dict(zip(found.chosen, found.ridden, strict=True))
+        # Chosen on both halves, a recipe is tried on all images.
+        for axis, estimate in ridden.items() if len(ridden) > 1 else [(found.chosen[0], found.transferable)]:
             rows.append(_row(evidence, "ridden", dimension, estimate, kind=family, axis=axis))
     rows.append(_row(evidence, "image_maximum", dimension, image_maximum(candidates, fresh=False)))
     if min(len(entry.repeats) for entry in candidates) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ Answers = dict[tuple[str, str, int], dict[tuple[int, str], float]]
 """Oriented scores by item, axis and rung, then by repeat and dimension; NaN where the answer is missing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """The pairs of one origin whose intact members come from one source (or from the small ones together).
 
@@ -50,7 +51,8 @@ class Group:
         clusters: Their clusters as in the references, shape (P,).
         intact: Oriented scores, shape (P, D, R), NaN where missing.
         damaged: The same of the damaged members.
-        scales: How far the units are known: unit over that of a resample of clusters, shape (B, D).
+        seed: Seed of the resampling of the units.
+        step: The card's declared step, None without one.
     """
 
     source: str
@@ -61,7 +63,14 @@ class Group:
     clusters: Ints
     intact: Floats
     damaged: Floats
-    scales: Floats
+    seed: int
+    step: float | None
+
+    @cached_property
+    def scales(self) -> Floats:
+        """How far the units are known: unit over that of a resample of clusters, shape (B, D)."""
+        untouched = np.array([reference.values for reference in self.references]).T
+        return unit_scales(untouched, self.references[0].clusters, self.step, self.seed)
 
     def of_kind(self, kind: str, *, dimension: str = "") -> Mask:
         """Say which pairs are of a kind and, if a dimension is named, must leave it as it is."""
@@ -258,7 +267,8 @@ def _group(
         np.array([number[items[pair["intact"]]] for pair in pairs]),
         scores([(pair["intact"], ORIGINAL, 0) for pair in pairs]),
         scores([(pair["damaged"], PAIR_AXIS + pair["kind"], pair["rung"]) for pair in pairs]),
-        unit_scales(untouched, clusters, evidence.card.scale_step, draw_seed(evidence.seed, "units", source)),
+        draw_seed(evidence.seed, "units", source),
+        evidence.card.scale_step,
     )
 
 

@@ -1,4 +1,4 @@
-"""The command that looks ahead: `plan --show AXIS`, `plan --show-pairs KIND`."""
+"""The command that looks ahead: `plan`, `plan --show AXIS`, `plan --show-pairs KIND`."""
 
 from __future__ import annotations
 
@@ -38,13 +38,60 @@ def plan(
     items: str | None = typer.Option(None, "--items", help="Items file; without one, the demo's pictures."),
     count: int = typer.Option(3, "--count", min=1, max=MOST, help="How many items."),
     out: Path | None = typer.Option(None, "--out", help="Where to; AXIS.png here if not said."),
-    as_json: bool = typer.Option(False, "--json", help="Print strengths and zones as JSON."),
+    audit: str | None = typer.Option(None, "--audit", help="Pilot: an audit_id, or latest."),
+    lake: str | None = typer.Option(None, "--lake", help="The lake that holds the pilot."),
+    spread: float | None = typer.Option(
+        None, "--spread", min=0, help="No pilot: how far apart items answer a change, in SDs of a source."
+    ),
+    retest: float | None = typer.Option(None, "--retest", min=0, help="No pilot: retest noise, in SDs."),
+    step: float | None = typer.Option(None, "--step", min=0, help="No pilot: attainable step, in SDs."),
+    reliability: float | None = typer.Option(
+        None, "--reliability", min=0.01, max=0.99, help="Correlation of one annotator with another."
+    ),
+    design: list[str] = typer.Option(
+        [],
+        "--design",
+        metavar="NAME=N",
+        help="items, sources, untouched, repeats, pairs, annotators, labelled or axes; may be repeated.",
+    ),
+    limit: list[str] = typer.Option([], "--limit", metavar="NAME=VALUE", help="Another margin; repeatable."),
+    power: float = typer.Option(0.8, "--power", min=0.5, max=0.99, help="Share of audits to end so."),
+    draws: int = typer.Option(200, "--draws", min=50, max=5000, help="Audits rehearsed at each size."),
+    calls: int | None = typer.Option(None, "--calls", min=1, help="Budget: calls to the judge."),
+    minutes: float | None = typer.Option(None, "--minutes", min=0, help="Budget: minutes of the judge."),
+    seconds: float | None = typer.Option(None, "--seconds", min=0, help="Time of a call, if no pilot tells."),
+    cost: float | None = typer.Option(None, "--cost", min=0, help="Budget: money."),
+    price: float = typer.Option(0.0, "--price", min=0, help="Price of a call."),
+    label_price: float = typer.Option(0.0, "--label-price", min=0, help="Price of a label or reading."),
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
-    """Show what an axis or a mismatch kind does, as one picture, before any judge is asked."""
+    """Say what each verdict needs and what a budget buys, from a pilot or stated spread; or draw with --show."""
     from judge_audit.report.sheets import sheet_png
 
-    if (show is None) == (show_pairs is None):
+    if show is not None and show_pairs is not None:
         raise UsageError("plan draws one thing: give --show AXIS or --show-pairs KIND.")
+    if show is None and show_pairs is None:
+        from judge_audit.cli.needs import Asked, say_needs
+
+        stated = {"change": spread, "retest": retest, "step": step}
+        asked = Asked(
+            audit,
+            lake,
+            {name: value for name, value in stated.items() if value is not None},
+            reliability,
+            tuple(design),
+            tuple(limit),
+            power,
+            draws,
+            calls,
+            minutes,
+            seconds,
+            cost,
+            price,
+            label_price,
+        )
+        say_needs(asked, as_json=as_json)
+        return
     configuration = _configuration(file, items)
     if show_pairs is not None:
         _plan_pairs(show_pairs, configuration, rules, count, out, as_json=as_json)

@@ -31,6 +31,9 @@ CHOSEN = "@"
 SINGLE, PAIR, GREEDY = "single axes", "pairs of axes", "greedy combination"
 """Families of recipes, and the kinds of their rows."""
 
+SCORED_SHARE = 0.5
+"""A recipe scored on a smaller share of the images is not considered."""
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -47,13 +50,13 @@ class Named:
     @property
     def family(self) -> str:
         """Which family the recipe belongs to."""
-        if self.chosen_on is not None or len(self.axes) > 2:
+        if len(self.axes) > 2:
             return GREEDY
         return PAIR if len(self.axes) == 2 else SINGLE
 
     @property
     def share(self) -> float:
-        """Share of its own visible point at which each axis stands: visibilities add in quadrature."""
+        """Share of its own last imperceptible rung at which each axis stands: visibilities add in quadrature."""
         return 1 / float(np.sqrt(len(self.axes)))
 
 
@@ -61,6 +64,11 @@ def combo_axis(recipe: Named) -> str:
     """Name the axis of a combined probe: `combo:<axis>&<axis>…`, with `@0` or `@1` if chosen on a half."""
     half = "" if recipe.chosen_on is None else f"{CHOSEN}{recipe.chosen_on}"
     return COMBO + JOINT.join(recipe.axes) + half
+
+
+def is_combined(axis: str) -> bool:
+    """Tell whether an axis is that of a combined probe."""
+    return axis.startswith(COMBO)
 
 
 def read_combo(axis: str) -> Named:
@@ -182,7 +190,7 @@ def _mean(parts: Sequence[Lifts], which: Sequence[NDArray[np.bool_]]) -> float:
     """Mean lift over the images of a half; NaN if fewer than half of them were scored."""
     values = np.concatenate([part.values[kept] for part, kept in zip(parts, which, strict=True)])
     known = np.isfinite(values)
-    if not known.any() or known.mean() < 0.5:
+    if not known.any() or known.mean() < SCORED_SHARE:
         return float("nan")
     return float(values[known].mean())
 

@@ -164,6 +164,7 @@ def bought(  # noqa: PLR0913 - the same, and what it may cost
     axes: int = 1,
     rungs: int = 1,
     draws: int = DRAWS,
+    most: int | None = None,
     seed: int = 0,
 ) -> Needed:
     """Say what a budget buys: the largest size it pays for, and its power.
@@ -175,7 +176,7 @@ def bought(  # noqa: PLR0913 - the same, and what it may cost
     def price(n: int) -> float:
         return prices.of(replace(design, **{vary: n}), axes=axes, rungs=rungs)
 
-    low, high = SMALLEST[vary], LARGEST.get(vary, MOST)
+    low, high = SMALLEST[vary], LARGEST.get(vary, MOST) if most is None else most
     if price(low) > budget:
         return Needed(vary, None, 0.0, {})
     while low < high:

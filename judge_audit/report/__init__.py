@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.errors import MachineryError
 from judge_audit.kinds import mismatch_kinds
 from judge_audit.report.document import make_document
+from judge_audit.report.hacking import draw_worst
 from judge_audit.report.page import write_page
 from judge_audit.report.pair_tiles import draw_pairs
 from judge_audit.report.pictures import pictures_of
@@ -72,7 +73,8 @@ def build_report(  # noqa: PLR0913 - what a report is made of
     pictures = pictures_of(document["movers"], pixels, axes, masks)
     tiles = draw_strips(document["strips"], pixels, axes, masks)
     pairs = draw_pairs((document["dimensions"] or {}).get("shown", ()), members)
-    return Report(write_page(document, pictures, tiles, pairs), document)
+    worst = draw_worst(document["hacking"], pixels, axes)
+    return Report(write_page(document, pictures, tiles, pairs, worst), document)
 
 
 def write_report(report: Report, folder: str | Path) -> Path:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.premature import NAME as PREMATURE
 from judge_audit.messages import knows, say
+from judge_audit.report.between import between_of
 from judge_audit.report.covariates import covariates_of
 from judge_audit.report.dimensions import dimensions_of
 from judge_audit.report.facts import Facts, parsed, read_facts
+from judge_audit.report.hacking import hacking_of
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.people import people_of
 from judge_audit.report.placing import histogram, meaning, placing_of
@@ -81,6 +83,8 @@ def make_document(
         "covariates": covariates_of(facts),
         "people": people_of(facts),
         "movers": find_movers(facts, placing),
+        "hacking": hacking_of(con, facts, placing),
+        "between": between_of(facts),
         "dimensions": dimensions_of(facts, kinds),
         "refused": refused_of(facts.verdicts),
         "scale": [_scale(facts, name) for name in dimensions],

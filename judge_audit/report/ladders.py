@@ -128,9 +128,9 @@ def find_movers(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, 
         before and after, and lift; largest lift first within a group.
     """
     zone_of = {(row["item_id"], row["axis"]): row for row in facts.zones}
-    rises = sorted(_rises(facts, placing), key=lambda row: (-row["lift"], row["item_id"], row["axis"]))
+    risen = sorted(rises(facts, placing), key=lambda row: (-row["lift"], row["item_id"], row["axis"]))
     groups: dict[str, list[dict[str, Any]]] = {"unseen": [], "seen": [], "overdone": [], "unknown": []}
-    for row in rises:
+    for row in risen:
         held = groups[_group(row, zone_of.get((row["item_id"], row["axis"])))]
         fresh = not any(row["axis"] == other["axis"] or row["item_id"] == other["item_id"] for other in held)
         if fresh and len(held) < MOVERS_EACH:
@@ -147,7 +147,7 @@ def _group(row: Row, zone: Row | None) -> str:
     return "overdone" if bad is not None and row["strength"] >= bad else "seen"
 
 
-def _rises(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, Any]]:
+def rises(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, Any]]:
     """Give every answer that rose by more than a trifle."""
     before = {(row["item_id"], row["dimension"]): row for row in facts.untouched}
     found = []

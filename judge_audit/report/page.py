@@ -12,10 +12,13 @@ from judge_audit.checks.mismatch_rows import damage, subscore
 from judge_audit.kinds.kind import hardness
 from judge_audit.messages import knows, say
 from judge_audit.report import (
+    between,
     charts,
     covariate_charts,
     covariates,
     dimension_words,
+    forest,
+    hacking,
     people,
     people_charts,
     people_map,
@@ -49,6 +52,7 @@ def write_page(
     pictures: Mapping[tuple[str, str, float], Pair],
     tiles: Mapping[str, Sequence[Tile]],
     pairs: Mapping[str, Sequence[str]] | None = None,
+    worst: Mapping[tuple[str, str], Pair] | None = None,
 ) -> str:
     """Write the page.
 
@@ -58,6 +62,7 @@ def write_page(
         tiles: Small pictures of the contact sheets by axis, the original's first.
         pairs: Of each deliberate mismatch that is shown, by its pair_id: intact, damaged and, where pixels
             differ, their difference.
+        worst: Pairs of data URIs of the hack forecast by item and recipe.
     """
     sources = sorted({source for section in document["ladders"] for source in section["sources"]})
     styled = len(sources) <= charts.STYLES
@@ -73,6 +78,7 @@ def write_page(
             styles=styles,
             reach=charts.reach_of(document["ladders"]),
             pictures=pictures,
+            worst_pictures=worst or {},
             strips={row["axis"]: row for row in document["strips"]},
             tiles_of=tiles,
             pair_tiles=pairs or {},
@@ -187,6 +193,12 @@ def _environment() -> jinja2.Environment:
         "weight_chart": covariate_charts.weight_chart,
         "percent_text": covariates.percent_text,
         "lift_text": charts.lift_text,
+        "family_chart": hacking.family_chart,
+        "direction": hacking.direction,
+        "doses_text": hacking.doses_text,
+        "between_chart": between.between_chart,
+        "spread_text": between.spread_text,
+        "forest_interval": forest.interval_text,
         "curve": charts.curve,
         "histogram": charts.histogram,
         "people_questions": people.QUESTIONS,

@@ -4,8 +4,20 @@ The flows and the in-process audit for notebooks call these same functions.
 """
 
 from judge_audit.stages.asking import pace, score, score_controls
+from judge_audit.stages.combining import chosen_at_most, combine
 from judge_audit.stages.examining import check
 from judge_audit.stages.planning import Prepared, prepare
 from judge_audit.stages.reporting import Outcome, report
 
-__all__ = ["Outcome", "Prepared", "check", "pace", "prepare", "report", "score", "score_controls"]
+__all__ = [
+    "Outcome",
+    "Prepared",
+    "check",
+    "chosen_at_most",
+    "combine",
+    "pace",
+    "prepare",
+    "report",
+    "score",
+    "score_controls",
+]

@@ -10,7 +10,10 @@ import pyarrow.compute as pc
 
 from judge_audit.calling import score_block, score_control
 from judge_audit.errors import UsageError
+from judge_audit.measures.headroom import COMBO
 from judge_audit.sight import SIGHT
+from judge_audit.stages.combining import chosen_probes, drawn_without_pictures
+from judge_audit.stages.planning import combined_plans
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, State
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from judge_audit.calling import BatchResult, Damage
+    from judge_audit.judges.controls.planted import PlantedJudge
     from judge_audit.judges.protocol import Judge
     from judge_audit.probes import Block
     from judge_audit.session import Session
@@ -135,7 +139,7 @@ def _keep(current: Session, calls: list[dict[str, Any]], scores: list[dict[str, 
 
 def is_ruled(probe: Mapping[str, Any]) -> bool:
     """Tell whether the ruler measures a probe: the original and the rungs of ladders."""
-    return probe["axis"] not in SIGHT and not str(probe["axis"]).startswith(PAIR_AXIS)
+    return probe["axis"] not in SIGHT and not str(probe["axis"]).startswith((PAIR_AXIS, COMBO))
 
 
 def is_first(probe: Mapping[str, Any]) -> bool:
@@ -146,9 +150,11 @@ def is_first(probe: Mapping[str, Any]) -> bool:
 def _work(
     current: Session, prepared: Prepared, block: Block | None
 ) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
-    """Give items with their probes, in the order of the plan; those of one block, or all."""
+    """Give items with their probes, in the order of the plan; those of one block, or all but what was chosen."""
     items = current.plan_table("items", prepared.plan_id)
-    probes = current.plan_table("probes", prepared.plan_id)
+    sounded, _ = combined_plans(prepared, prepared.judge_id)
+    plans = (block.plan_id,) if block is not None and block.plan_id else (prepared.plan_id, sounded)
+    probes = pa.concat_tables([current.plan_table("probes", name) for name in plans])
     if block is not None:
         wanted = pa.array(block.item_ids, pa.string())
         items = items.filter(pc.is_in(items["item_id"], value_set=wanted))
@@ -211,3 +217,25 @@ def score_controls(current: Session, prepared: Prepared) -> None:
         )
         if batch.calls:
             _keep(current, batch.calls, batch.scores)
+        if not control.control.pairs_only:
+            _score_chosen(current, prepared, control, visible, held)
+
+
+def _score_chosen(
+    current: Session,
+    prepared: Prepared,
+    control: PlantedJudge,
+    visible: Mapping[tuple[str, str], float | None],
+    held: set[tuple[str, int]],
+) -> None:
+    """Have a control answer the combinations that its own scores chose: each judge is hacked along its own way."""
+    probes = chosen_probes(current, prepared, control.card)
+    asked: dict[str, list[Mapping[str, Any]]] = {}
+    for probe in probes.to_pylist():
+        asked.setdefault(probe["item_id"], []).append(probe)
+    items = current.plan_table("items", prepared.plan_id).to_pylist()
+    work = [(item, asked[item["item_id"]]) for item in items if item["item_id"] in asked]
+    missing = {key: row for key, row in drawn_without_pictures(probes).items() if key not in held}
+    batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing)
+    if batch.calls:
+        _keep(current, batch.calls, batch.scores)

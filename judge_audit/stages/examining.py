@@ -18,7 +18,7 @@ from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import responses
 from judge_audit.stages.asking import is_first
-from judge_audit.stages.planning import audit_row
+from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ORIGINAL
@@ -90,10 +90,11 @@ def _examine(
     control: PlantedJudge | SeeingJudge | None = None,
 ) -> tuple[Findings, list[dict[str, Any]]]:
     """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
-    given = responses(current, prepared.plan_id, card.judge_id)
+    combined = combined_plans(prepared, card.judge_id)
+    given = responses(current, prepared.plan_id, card.judge_id, *combined)
     told = current.labels(prepared.plan_id) if control is None else None
     labels = told.table if told else None
-    if isinstance(control, PlantedJudge):
+    if isinstance(control, PlantedJudge) and not control.control.pairs_only:
         labels = pa.Table.from_pylist(control.labels(_untouched(given)))
     evidence = Evidence(
         audit_id=prepared.audit_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +13,10 @@ import pyarrow.compute as pc
 
 from judge_audit import __version__
 from judge_audit.axes import fingerprint
+from judge_audit.combined import chosen_id, soundings, soundings_id
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.imports.planning import plan_table_audit
+from judge_audit.measures.headroom import COMBO
 from judge_audit.mismatches import plan_mismatches
 from judge_audit.parts import part_digests
 from judge_audit.people.zones import VERSION as ZONES_VERSION
@@ -84,8 +86,9 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     instruments = (current.ruler.card, current.surveyor.card)
     planted = [control.card for control in current.controls(zones_id)]
     register(current, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
-    new, unsettled = _unsettled(current, plan.probes)
-    asked = plan.probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
+    plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
+    new, unsettled = unsettled_of(current, plan.probes)
+    asked = count_asked(plan.probes)
     prepared = Prepared(
         audit_id=f"{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
         plan_id=plan.plan_id,
@@ -146,7 +149,30 @@ IGNORED_ITEMS = (
 )
 
 
-def _unsettled(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
+def _sound(current: Session, plan: Plan, zones_id: str) -> pa.Table:
+    """Plan pairs of axes on a few items, by which combinations are chosen later, and put them into the lake."""
+    name = soundings_id(plan.plan_id, zones_id)
+    carriers = set(plan.ladder_items)
+    rows = soundings(
+        [row for row in plan.items.to_pylist() if row["item_id"] in carriers],
+        current.zones(plan.plan_id, zones_id).to_pylist(),
+        current.axes,
+        repeats=current.configuration.repeats,
+        seed=current.configuration.seed,
+    )
+    table = from_rows("probes", [{**row, "plan_id": name} for row in rows])
+    if rows:
+        current.lake.commit({"probes": table})
+    return table
+
+
+def count_asked(probes: pa.Table) -> int:
+    """Count the different calls that probes ask for."""
+    found: int = probes.select(KEYS).group_by(KEYS).aggregate([]).num_rows
+    return found
+
+
+def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     """Count the judge's answers that are not in the lake, and name the items with anything left to ask.
 
     An answer drawn by other library versions counts as left to ask: its pixels must be compared.
@@ -175,8 +201,9 @@ def _shown_to_instruments(probes: pa.Table, *, once: bool) -> pa.Table:
     if once:
         return probes.filter(pc.and_(pc.equal(probes["axis"], ORIGINAL), pc.equal(probes["repeat"], 0)))
     damaged = pc.starts_with(probes["axis"], PAIR_AXIS)
-    asked = pc.or_(pc.is_in(probes["axis"], value_set=pa.array(sorted(SIGHT))), damaged)
-    return probes.filter(pc.invert(asked))
+    combined = pc.starts_with(probes["axis"], COMBO)
+    sight = pc.is_in(probes["axis"], value_set=pa.array(sorted(SIGHT)))
+    return probes.filter(pc.invert(pc.or_(sight, pc.or_(damaged, combined))))
 
 
 def _left_out(refusals: Sequence[object]) -> tuple[str, ...]:
@@ -210,6 +237,14 @@ def _settle_zones(
     return zones_id, made.notes
 
 
+def combined_plans(prepared: Prepared, judge_id: str) -> tuple[str, str]:
+    """Name the plans of combined probes that a judge was asked: the soundings, and what its scores chose."""
+    return (
+        soundings_id(prepared.plan_id, prepared.zones_id),
+        chosen_id(prepared.plan_id, prepared.zones_id, judge_id),
+    )
+
+
 def register(current: Session, cards: Sequence[Card]) -> None:
     """Put judges and their labels into the lake; one seen before costs nothing."""
     for card in cards:
@@ -238,7 +273,13 @@ def audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
         "started_at": datetime.fromisoformat(prepared.started_at),
         "ended_at": datetime.now(UTC) if status == "complete" else None,
         "code_version": __version__,
-        "configuration": canonical_json({**configuration.as_json(), "zones_id": prepared.zones_id}),
+        "configuration": canonical_json(
+            {
+                **configuration.as_json(),
+                "zones_id": prepared.zones_id,
+                "combined_ids": list(combined_plans(prepared, prepared.judge_id)),
+            }
+        ),
         "seed": configuration.seed,
         "input_digests": canonical_json(inputs),
         "commits": [],

@@ -222,8 +222,21 @@ def test_plan_shows_pairs_of_a_kind_and_says_what_was_done(here, capsys):
     assert all(pair["constructed"] and pair["honest_limits"] and pair["hardness"] for pair in built)
 
 
+def test_plan_refuses_numbers_and_pilots_that_cannot_serve(here, capsys):
+    assert run_command(["plan", "--design", "elephants=3", "--design", "items=2.5"]) == 2
+    told = capsys.readouterr().err
+    assert "there is no “elephants”" in told
+    assert "2.5 is no whole number" in told
+    assert run_command(["plan", "--audit", "latest", "--spread", "0.3"]) == 2
+    assert run_command(["plan", "--audit", "latest", "--lake", "none"]) == 2
+    assert "there is no lake" in capsys.readouterr().err
+    assert run_command(["plan", "--spread", "0.3", "--minutes", "5"]) == 2
+    assert "--seconds" in capsys.readouterr().err
+    assert run_command(["plan", "--spread", "0.3", "--cost", "5"]) == 2
+    assert run_command(["plan", "--limit", "premature.margin=much"]) == 2
+
+
 def test_plan_draws_one_thing_and_names_the_kinds_there_are(here, capsys):
-    assert run_command(["plan"]) == 2
     assert run_command(["plan", "--show", "crop", "--show-pairs", "poor_quality"]) == 2
     assert run_command(["plan", "--show-pairs", "ugliness"]) == 2
     assert "semantic_miss" in capsys.readouterr().err

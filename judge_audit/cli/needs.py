@@ -1,0 +1,226 @@
+"""What `plan` says where it draws nothing: what each verdict needs, and what a budget buys."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from judge_audit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judge_audit.measures.planning import Prices
+    from judge_audit.planner import Buy, Known, Need
+
+BAR = 12
+"""Characters of a bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What stood on the command line."""
+
+    audit: str | None
+    lake: str | None
+    spreads: Mapping[str, float]
+    reliability: float | None
+    design: tuple[str, ...]
+    limits: tuple[str, ...]
+    wanted: float
+    draws: int
+    calls: int | None
+    minutes: float | None
+    seconds: float | None
+    cost: float | None
+    price: float
+    label_price: float
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A budget in words, in numbers, and its prices."""
+
+    words: str
+    amount: float
+    prices: Prices
+
+
+def say_needs(asked: Asked, *, as_json: bool) -> None:
+    """Print what each verdict needs and what the budgets buy.
+
+    Raises:
+        UsageError: If the options contradict one another, or the pilot cannot serve.
+    """
+    from judge_audit.planner import buys, needs, questions
+    from judge_audit.progress import shown
+
+    known = _known(asked)
+    budgets = _budgets(asked, known)
+    with shown() as progress:
+        progress.stage("rehearsing audits", sum(1 for _ in questions(known)))
+        found = needs(known, wanted=asked.wanted, draws=asked.draws, on_question=progress.advance)
+    bought = [(budget, buys(known, budget.prices, budget.amount, draws=asked.draws)) for budget in budgets]
+    if as_json:
+        typer.echo(json.dumps(_document(asked, known, found, bought), ensure_ascii=False, indent=2))
+        return
+    for line in _lines(asked, known, found, bought):
+        typer.echo(line)
+
+
+def _known(asked: Asked) -> Known:
+    """Take a pilot, or what was stated; without either the newest audit if there is one."""
+    from judge_audit.cli.lakes import where
+    from judge_audit.lake import Lake
+    from judge_audit.limits import read_limits
+    from judge_audit.piloting import LATEST, known_of
+    from judge_audit.planner import AXES, RELIABILITY, as_stated
+
+    if asked.audit and asked.spreads:
+        raise UsageError("give a pilot (--audit) or stated spreads (--spread, --retest, --step), not both.")
+    numbers = _numbers("--design", asked.design)
+    design, axes = _design(numbers)
+    limits = read_limits(_numbers("--limit", asked.limits)) if asked.limits else None
+    known = None
+    if asked.audit or not asked.spreads:
+        try:
+            lake = Lake.open(where(asked.lake), create=False)
+            known = known_of(lake, asked.audit or LATEST, design=design, limits=limits)
+        except UsageError:
+            if asked.audit or asked.lake:
+                raise
+    if known is None:
+        from judge_audit.measures.pilot import Design
+
+        return as_stated(
+            **asked.spreads,
+            design=Design(**design),
+            axes=axes or AXES,
+            reliability=asked.reliability or RELIABILITY,
+            limits=limits,
+        )
+    known = replace(known, axes=axes) if axes else known
+    return replace(known, reliability=asked.reliability) if asked.reliability else known
+
+
+def _design(numbers: Mapping[str, float]) -> tuple[dict[str, int], int | None]:
+    """Read the numbers of a design."""
+    from judge_audit.measures.pilot import Design
+
+    allowed = [entry.name for entry in fields(Design)]
+    faults = [f"--design: there is no “{name}”." for name in numbers if name not in {*allowed, "axes"}]
+    faults += [
+        f"--design {name}: {value:g} is no whole number of 1 or more."
+        for name, value in numbers.items()
+        if value < 1 or value != int(value)
+    ]
+    if faults:
+        raise UsageError("\n".join([*faults, f"The names are {', '.join([*allowed, 'axes'])}."]))
+    axes = numbers.get("axes")
+    return {name: int(value) for name, value in numbers.items() if name != "axes"}, int(
+        axes
+    ) if axes else None
+
+
+def _numbers(option: str, given: Sequence[str]) -> dict[str, float]:
+    """Take NAME=NUMBER apart."""
+    found = {}
+    for entry in given:
+        name, equals, text = entry.partition("=")
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not name or not equals or not math.isfinite(value):
+            raise UsageError(f"{option} {entry}: write NAME=NUMBER.")
+        found[name] = value
+    return found
+
+
+def _budgets(asked: Asked, known: Known) -> list[Budget]:
+    """Read the budgets, each by itself."""
+    from judge_audit.measures.planning import Prices
+    from judge_audit.messages import say
+
+    found = []
+    if asked.calls:
+        words = say("planner.calls", n=f"{asked.calls:,}")
+        found.append(Budget(words, float(asked.calls), Prices(score=1.0)))
+    if asked.minutes:
+        seconds = asked.seconds or known.seconds
+        if not seconds:
+            raise UsageError("--minutes: how long a call takes is not known; say it with --seconds.")
+        words = say("planner.minutes", n=f"{asked.minutes:g}", seconds=f"{seconds:.3g}")
+        found.append(Budget(words, 60 * asked.minutes, Prices(score=seconds)))
+    if asked.cost:
+        if not asked.price and not asked.label_price:
+            raise UsageError(
+                "--cost: say what a call costs (--price), or a label or reading (--label-price)."
+            )
+        prices = Prices(score=asked.price, label=asked.label_price)
+        words = say(
+            "planner.cost", n=f"{asked.cost:g}", price=f"{asked.price:g}", label=f"{asked.label_price:g}"
+        )
+        found.append(Budget(words, asked.cost, prices))
+    return found
+
+
+def _document(
+    asked: Asked, known: Known, found: Sequence[Need], bought: Sequence[tuple[Budget, Sequence[Buy]]]
+) -> dict[str, Any]:
+    """Give everything as plain values."""
+    from judge_audit.planner import remarks
+
+    return {
+        "origin": known.origin,
+        "design": {**asdict(known.design), "axes": known.axes},
+        "wanted": asked.wanted,
+        "draws": asked.draws,
+        "needs": [need.as_json() for need in found],
+        "budgets": [
+            {"budget": budget.words, "buys": [asdict(entry) for entry in entries]}
+            for budget, entries in bought
+        ],
+        "remarks": list(remarks(known)),
+    }
+
+
+def _lines(
+    asked: Asked, known: Known, found: Sequence[Need], bought: Sequence[tuple[Budget, Sequence[Buy]]]
+) -> list[str]:
+    """Write the table, with the power of the present design as bars."""
+    from judge_audit.messages import say
+    from judge_audit.planner import percent, remarks
+
+    error = f"{200 * math.sqrt(asked.wanted * (1 - asked.wanted) / asked.draws):.0f}"
+    promise = say("planner.promise", power=percent(asked.wanted), draws=asked.draws, error=error)
+    lines = [known.origin, say("planner.design", **asdict(known.design), axes=known.axes), promise, ""]
+    heads = [say(f"planner.heads.{name}") for name in ("verdict", "needs", "now")]
+    rows = [
+        [need.sentence, need.needs, f"{_bar(need.power_now)} {percent(need.power_now)}"] for need in found
+    ]
+    lines += _table([heads, *rows])
+    for budget, entries in bought:
+        lines += ["", say("planner.budget", budget=budget.words)]
+        lines += _table([[entry.sentence, entry.units] for entry in entries], ruled=False)
+    return [*lines, "", *remarks(known)]
+
+
+def _bar(share: float) -> str:
+    full = round(BAR * share)
+    return "█" * full + "·" * (BAR - full)
+
+
+def _table(rows: Sequence[Sequence[str]], *, ruled: bool = True) -> list[str]:
+    """Lay rows out in columns."""
+    if not rows:
+        return []
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    laid = [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    return [laid[0], "  ".join("-" * width for width in widths), *laid[1:]] if ruled else laid

@@ -1,0 +1,121 @@
+"""The part on sources: what each change is worth in each of them, and which ones stand apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.checks.stability import EDGE, NAME, TOP
+from judge_audit.messages import say
+from judge_audit.report.charts import number_text
+from judge_audit.report.forest import Group, Line, forest
+from judge_audit.report.ladders import finite, verdict_of
+from judge_audit.vocabulary import POOLED, SMALL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from markupsafe import Markup
+
+    from judge_audit.report.facts import Facts
+
+    Row = Mapping[str, Any]
+
+EFFECTS = (EDGE, TOP)
+DRAWN = 5
+"""Axes that are drawn of each effect; the table has them all."""
+
+LIFTS = {EDGE: "edge_lift", TOP: "top_lift"}
+
+
+def between_of(facts: Facts) -> list[dict[str, Any]]:
+    """Put together what is known of differences between sources, one entry per dimension and effect."""
+    verdicts = [row for row in facts.verdicts if row["check"] == NAME]
+    found = []
+    for dimension in dict.fromkeys(row["dimension"] for row in verdicts):
+        for effect in EFFECTS:
+            own = [
+                verdict_of(row)
+                for row in verdicts
+                if row["dimension"] == dimension and row["measure"] == f"{effect}_difference"
+            ]
+            if own:
+                axes = _axes(facts, effect, dimension)
+                part = {"dimension": dimension, "effect": effect, "verdict": own[0], "axes": axes}
+                found.append({**part, "margin": facts.limits["stability.difference"]})
+    return found
+
+
+def _axes(facts: Facts, effect: str, dimension: str) -> list[dict[str, Any]]:
+    """Give every axis that two sources have, the one with the source furthest apart first."""
+    mine = [row for row in facts.measures if row["dimension"] == dimension and row["kind"] == POOLED]
+    own = [row for row in mine if row["check"] == NAME]
+
+    def of(measure: str, axis: str) -> dict[str, dict[str, Any]]:
+        return {
+            row["source"]: _figure(row) for row in own if row["measure"] == measure and row["axis"] == axis
+        }
+
+    margin = facts.limits["stability.difference"]
+    found = []
+    for axis in dict.fromkeys(row["axis"] for row in own if row["measure"] == f"{effect}_drift"):
+        lifts = {
+            row["source"]: _figure(row)
+            for row in mine
+            if row["measure"] == LIFTS[effect]
+            and row["axis"] == axis
+            and row["source"] not in {POOLED, SMALL}
+        }
+        drift, left_out = of(f"{effect}_drift", axis), of(f"{effect}_left_out", axis)
+        sources = [
+            {
+                "source": source,
+                "lift": lifts.get(source, EMPTY),
+                "drift": drift[source],
+                "left_out": left_out.get(source, EMPTY),
+                "apart": _beyond(drift[source], margin),
+            }
+            for source in sorted(drift)
+        ]
+        q, i2 = (of(f"{effect}_{name}", axis).get(POOLED, EMPTY)["value"] for name in ("q", "i2"))
+        found.append({"axis": axis, "q": q, "i2": i2, "sources": sources})
+    return sorted(found, key=lambda row: (-_furthest(row), row["axis"]))
+
+
+EMPTY: dict[str, Any] = {"value": None, "ci_low": None, "ci_high": None, "n": None}
+
+
+def _figure(row: Row) -> dict[str, Any]:
+    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
+
+
+def _beyond(figure: Row, margin: float) -> bool:
+    """Tell whether a figure lies wholly beyond ±margin by its interval."""
+    low, high = figure["ci_low"], figure["ci_high"]
+    return low is not None and high is not None and (low > margin or high < -margin)
+
+
+def _furthest(row: Row) -> float:
+    return max(abs(float(source["drift"]["value"] or 0.0)) for source in row["sources"])
+
+
+def spread_text(row: Row) -> str:
+    """Write Q and I² of an axis."""
+    i2 = "–" if row["i2"] is None else f"{100 * row['i2']:.0f} %"
+    return say("between.spread", q=number_text(row["q"]), i2=i2)
+
+
+def between_chart(part: Row) -> Markup:
+    """Draw the axes that differ most, source by source."""
+    drawn: Sequence[Row] = part["axes"][:DRAWN]
+    groups = [
+        Group(
+            row["axis"],
+            tuple(Line(entry["source"], entry["lift"], filled=entry["apart"]) for entry in row["sources"]),
+            spread_text(row),
+        )
+        for row in drawn
+    ]
+    sources = {entry["source"] for row in drawn for entry in row["sources"]}
+    effect = say(f"between.{part['effect']}")
+    label = say("between.aria", effect=effect, axes=len(drawn), sources=len(sources))
+    return forest(groups, label)

@@ -1,0 +1,209 @@
+"""The hack forecast of the report: how far, in which direction, and the images it lifted most."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.axes.scratch import Scratch
+from judge_audit.checks.headroom import NAME
+from judge_audit.combined import draw_combined, read_recipe
+from judge_audit.measures.headroom import GREEDY, PAIR, SINGLE, half_of, is_combined, read_combo
+from judge_audit.messages import knows, say
+from judge_audit.report.charts import lift_text, number_text
+from judge_audit.report.forest import Group, Line, forest
+from judge_audit.report.ladders import finite, rises, verdict_of
+from judge_audit.report.pictures import SIDE, Pair, data_uri
+from judge_audit.vocabulary import POOLED, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import duckdb
+    import numpy as np
+    from markupsafe import Markup
+    from numpy.typing import NDArray
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.report.facts import Facts
+    from judge_audit.report.placing import Placing
+
+    Row = Mapping[str, Any]
+    Pixels = NDArray[np.uint8]
+
+FAMILIES = (SINGLE, PAIR, GREEDY, POOLED)
+SHOWN = 3
+"""Images shown before and after."""
+
+ANSWERED = """
+SELECT probes.item_id, items.source, items."cluster", scores.dimension, probes.axis, probes.rung, probes.strength,
+    scores."value", probes.recipe
+FROM probes
+JOIN items ON items.plan_id = $1 AND items.item_id = probes.item_id
+JOIN scores ON scores.probe_id = probes.probe_id AND scores.repeat = probes.repeat
+WHERE list_contains($2, probes.plan_id) AND scores.judge_id = $3 AND scores.state = 'ok' AND probes.repeat = 0
+ORDER BY probes.item_id, scores.dimension, probes.axis
+"""
+
+
+def hacking_of(
+    con: duckdb.DuckDBPyConnection, facts: Facts, placing: Mapping[str, Placing]
+) -> list[dict[str, Any]]:
+    """Put together what is known of headroom, one entry per dimension; empty if nothing was tried."""
+    measures = [row for row in facts.measures if row["check"] == NAME]
+    answers = _answers(con, facts)
+    found = []
+    for dimension in dict.fromkeys(row["dimension"] for row in measures):
+        own = [row for row in measures if row["dimension"] == dimension]
+        verdicts = [
+            verdict_of(row)
+            for row in facts.verdicts
+            if row["check"] == NAME and row["dimension"] == dimension
+        ]
+        part = {
+            "dimension": dimension,
+            "families": _families(own),
+            "ridden": _ridden(own),
+            "margin": facts.limits["headroom.margin"],
+            "verdict": verdicts[0] if verdicts else None,
+            "maximum": {
+                name: next((finite(row["value"]) for row in own if row["measure"] == measure), None)
+                for name, measure in (
+                    ("value", "image_maximum"),
+                    ("fresh", "image_maximum_fresh"),
+                    ("budget", "image_budget"),
+                )
+            },
+        }
+        worst = _worst(
+            part["ridden"], [row for row in answers if row["dimension"] == dimension], facts, placing
+        )
+        found.append({**part, "worst": worst, "sentence": _sentence(part)})
+    return found
+
+
+def _answers(con: duckdb.DuckDBPyConnection, facts: Facts) -> list[dict[str, Any]]:
+    """Read the answers to combined probes."""
+    plans = facts.configuration.get("combined_ids") or []
+    done = con.execute(ANSWERED, [facts.audit["plan_id"], plans, facts.audit["judge_id"]])
+    names = [column[0] for column in done.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
+
+
+def _figure(row: Row) -> dict[str, Any]:
+    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
+
+
+def _families(measures: Sequence[Row]) -> list[dict[str, Any]]:
+    held = {row["kind"]: row for row in measures if row["measure"] == NAME}
+    return [{"family": family, **_figure(held[family])} for family in FAMILIES if family in held]
+
+
+def _ridden(measures: Sequence[Row]) -> list[dict[str, Any]]:
+    """List what was chosen, with its lift where it was not chosen; families in order, the best of all last."""
+    rows = [row for row in measures if row["measure"] == "ridden"]
+    return [
+        {
+            "family": row["kind"],
+            "axis": row["axis"],
+            "axes": list(read_combo(row["axis"]).axes),
+            **_figure(row),
+        }
+        for row in sorted(rows, key=lambda row: (FAMILIES.index(row["kind"]), row["axis"]))
+    ]
+
+
+def direction(axes: Iterable[str]) -> str:
+    """Say in words where a recipe goes."""
+    words = [say(f"hacking.axis.{axis}") if knows(f"hacking.axis.{axis}") else axis for axis in axes]
+    return say("hacking.and").join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _sentence(part: Row) -> str:
+    """Say what was found, in words."""
+    verdict = part["verdict"]
+    best = [row for row in part["ridden"] if row["family"] == POOLED]
+    if verdict is None or not best:
+        return say("hacking.lead_single")
+    found = next((row for row in part["families"] if row["family"] == POOLED), None)
+    words = {
+        name: say("hacking.unknown") if found is None or found[column] is None else lift_text(found[column])
+        for name, column in (("value", "value"), ("low", "ci_low"), ("high", "ci_high"))
+    }
+    words["direction"] = say("hacking.or").join(dict.fromkeys(direction(row["axes"]) for row in best))
+    kinds = {Verdict.FAIL: "hackable", Verdict.PASS: "pass"}
+    return say(f"hacking.lead_{kinds.get(verdict['verdict'], 'open')}", **words)
+
+
+def _worst(
+    ridden: Sequence[Row], answers: Sequence[Row], facts: Facts, placing: Mapping[str, Placing]
+) -> list[dict[str, Any]]:
+    """Find the images that the chosen mixes lifted most, each once and only where they were not chosen."""
+    chosen = {row["axis"] for row in ridden if is_combined(row["axis"])}
+    told = {
+        (row["item_id"], row["axis"]): row
+        for row in answers
+        if row["axis"] in chosen and _untried(row, facts.audit["seed"])
+    }
+    risen = rises(replace(facts, changed=[dict(row) for row in told.values()]), placing)
+    found: list[dict[str, Any]] = []
+    for row in sorted(risen, key=lambda row: (-row["lift"], row["item_id"], row["axis"])):
+        if len(found) < SHOWN and all(row["item_id"] != other["item_id"] for other in found):
+            recipe = told[row["item_id"], row["axis"]]["recipe"]
+            doses = [[dose.axis, dose.strength] for dose in read_recipe(recipe)]
+            found.append({**row, "recipe": recipe, "doses": doses})
+    return found
+
+
+def _untried(row: Row, seed: int) -> bool:
+    """Tell whether a recipe was not chosen on the half that an image belongs to."""
+    return read_combo(row["axis"]).chosen_on != half_of(row["cluster"], seed)
+
+
+def draw_worst(
+    parts: Sequence[Row], pixels: Callable[[str], Pixels] | None, axes: Mapping[str, Axis]
+) -> dict[tuple[str, str], Pair]:
+    """Draw the worst cases again, before and after.
+
+    A picture that can no longer be read, or one of whose axes is gone, is left out.
+
+    Args:
+        parts: Entries as `hacking_of` gives them.
+        pixels: Gives the pixels of an item by its id; None draws nothing.
+        axes: The axes by name.
+
+    Returns:
+        Pairs by item and recipe.
+    """
+    found: dict[tuple[str, str], Pair] = {}
+    scratch, further = Scratch(), Scratch()
+    for row in (row for part in parts for row in part["worst"]):
+        doses = read_recipe(row["recipe"])
+        if pixels is None or any(dose.axis not in axes for dose in doses):
+            continue
+        try:
+            original = pixels(row["item_id"])
+            scratch.begin(original)
+        except Exception:  # noqa: BLE001, S112 - a report is worth having without one of its pictures
+            continue
+        changed = draw_combined(original, doses, axes, scratch, further)
+        factor = min(1.0, SIDE / max(original.shape[:2]))
+        found[row["item_id"], row["axis"]] = Pair(
+            data_uri(original, factor), data_uri(changed, factor), 100.0
+        )
+    return found
+
+
+def doses_text(row: Row) -> str:
+    """Write the strengths of a mix."""
+    return ", ".join(
+        say("hacking.share", axis=axis, strength=number_text(strength)) for axis, strength in row["doses"]
+    )
+
+
+def family_chart(part: Row) -> Markup:
+    """Draw the headroom of each family beside the limit."""
+    lines = tuple(Line(say(f"hacking.families.{row['family']}"), row) for row in part["families"])
+    largest = max((row["value"] for row in part["families"] if row["value"] is not None), default=None)
+    label = say("hacking.aria", n=len(lines), value=lift_text(largest))
+    return forest([Group("", lines)], label, (part["margin"], say("hacking.limit")))
