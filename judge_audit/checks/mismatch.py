@@ -191,7 +191,9 @@ def _copies(matrix: Matrix, claims: int) -> dict[str, Any] | None:
     estimate, silent = found
     limit = matrix.evidence.limits["mismatch.n_eff"]
     verdict, finding = Verdict.INCONCLUSIVE, ""
-    if estimate.interval(corrected_level(claims))[1] < limit:
+    # Sub-scores that may follow one another's damage are alike for a sound judge that is deaf to one of the two.
+    apart = any(matrix.holding(at) for at in matrix.aimed)
+    if apart and estimate.interval(corrected_level(claims))[1] < limit:
         verdict, finding = Verdict.FAIL, "copies"
     elif estimate.interval(PASS_LEVEL)[0] > limit:
         verdict = Verdict.PASS

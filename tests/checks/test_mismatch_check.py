@@ -192,3 +192,15 @@ def test_peoples_labels_stand_beside():
         [row["value"] for row in own if row["measure"] != "n_eff"]
     )
     assert {row["subject"] for row in found.verdicts} == {"j"}
+
+
+def test_two_damages_that_may_follow_one_another_convict_nobody_of_copies():
+    two = ("poor_quality", "structural_error")
+    found = run(make(deaf("aesthetic"), kinds=two, origins=(True,)))
+    (row,) = [row for row in found.verdicts if row["measure"] == "n_eff"]
+    assert (row["verdict"], row["finding"]) == ("inconclusive", "")
+    assert row["value"] < 1.5
+    (own,) = [
+        row for row in found.verdicts if row["measure"] == "selectivity" and row["dimension"] == "aesthetic"
+    ]
+    assert own["finding"] == "deaf"

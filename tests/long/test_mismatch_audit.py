@@ -252,5 +252,7 @@ def test_labels_of_damaged_members_enter_the_matrix_and_nothing_else(done, scene
         }
         assert fallen == set(damages.items())
     people = lake.read("measures", audit_id=again.audit_id, subject="people").to_pylist()
-    counted = {row["n"] for row in people if row["measure"] == "alpha" and row["source"] == "*"}
+    counted = {
+        row["n"] for row in people if row["measure"] == "alpha" and {row["source"], row["topic"]} == {"*"}
+    }
     assert counted == {len(intact)}
