@@ -78,7 +78,7 @@ def approve(
     if as_json:
         typer.echo(json.dumps(row, ensure_ascii=False, indent=2, default=str))
         return
-    typer.echo(f"Audit {row['audit_id']} is approved for {row['use']} by {row['name']}: {row['reason']}")
+    typer.echo(f"Audit {row['audit_id']} is approved for {row['use']} by {row['signer']}: {row['reason']}")
     if row["despite"]:
         typer.echo(f"Taken on by name: {', '.join(row['despite'])}.")
     typer.echo("Later audits of a judge of this name are held against it.")
