@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli import audits, imports, judges, lakes, plans
+from judge_audit.cli import audits, imports, judges, lakes, plans, study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +44,7 @@ def build() -> Callable[[list[str]], int]:
     app.command("import")(imports.take)
     app.add_typer(judges.commands(), name="judges")
     app.add_typer(lakes.commands(), name="lake")
+    app.add_typer(study.commands(), name="study")
     command = typer.main.get_command(app)
 
     def ran(words: list[str]) -> int:

@@ -40,7 +40,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         made, wrong = reading_of(texts, around.axes, None)
         faults += [arranged.fault(entry, column, said) for column, said in wrong.items()]
         if not wrong:
-            found.append((entry, {**made, "row": entry.number}))
+            found.append((entry, {**made, "row": entry.number, "revision": 0}))
     said = "this reader read this ladder in row {first} already; keep one of them."
     kept, twice = refuse_twice(arranged, found, KEY, said)
     return Taken({TABLE: [row for _, row in kept]}, faults + twice)
