@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 OUT_OF_LINE = 1.5
-"""A reader is out of line whose points lie, by the whole interval, more than this factor from the others'."""
+"""A reader is out of line whose points lie, by the whole interval, more than this factor from those of most others."""
 
 CLOSE = 2.0
 """Two points within this factor count as close."""
@@ -48,8 +48,8 @@ class ReaderResult:
         set_aside: Whether that is too many.
         early: Marks where nothing had changed yet, or at the first rung.
         consistency: Share of repeated ladders marked within one rung of the first time.
-        against: Factor between this reader's points and the geometric mean of the others'.
-        out_of_line: Whether that is too far from 1; of two readers alone nobody can say which.
+        against: Factor between this reader's points and the median of the others'.
+        out_of_line: Whether they are too far from most others'; of two readers alone nobody can say which.
     """
 
     reader: str
@@ -179,8 +179,9 @@ def _reader(
     seconds = sum(row["seconds"] or 0.0 for row in rows if row["annotator_id"] == who)
     first = [row for row in own if not row["catch"] and not row["repeat"]]
     early = sum(row["perceptible"] <= ladders[_key(row)].strengths[0] * (1 + 1e-9) for row in first)
-    against = _against(who, latest, ladders, careless)
-    judged = len({row["annotator_id"] for row in latest.values()} - careless - {who})
+    others = {row["annotator_id"] for row in latest.values()} - careless - {who}
+    points = _points(latest, ladders)
+    far = sum(_is_far(_against(who, {other}, points, ladders)) for other in others)
     return ReaderResult(
         reader=who,
         order=reader.order,
@@ -192,8 +193,8 @@ def _reader(
         set_aside=who in careless,
         early=early,
         consistency=_consistency(own, ladders),
-        against=against,
-        out_of_line=judged > 1 and _is_far(against),
+        against=_against(who, others, points, ladders),
+        out_of_line=len(others) > 1 and 2 * far > len(others),
     )
 
 
@@ -214,20 +215,29 @@ def _consistency(own: Sequence[Row], ladders: Mapping[Any, Ladder]) -> Figure:
     return share(same, len(pairs))
 
 
-def _against(
-    who: str, latest: Mapping[Any, Row], ladders: Mapping[Any, Ladder], careless: set[str]
-) -> Figure:
-    """Give the factor between one reader's points and the others' on the same ladders."""
-    points: dict[Any, dict[str, float]] = defaultdict(dict)
+def _points(
+    latest: Mapping[Any, Row], ladders: Mapping[Any, Ladder]
+) -> dict[tuple[str, str, bool], dict[str, float]]:
+    """Give the logarithm of every point, by ladder and reader."""
+    points: dict[tuple[str, str, bool], dict[str, float]] = defaultdict(dict)
     for row in latest.values():
-        usable = row["annotator_id"] == who or row["annotator_id"] not in careless
-        if not row["catch"] and not row["repeat"] and usable:
+        if not row["catch"] and not row["repeat"]:
             points[_key(row)][row["annotator_id"]] = log_point(ladders[_key(row)], row["perceptible"])
+    return points
+
+
+def _against(
+    who: str,
+    others: set[str],
+    points: Mapping[tuple[str, str, bool], Mapping[str, float]],
+    ladders: Mapping[Any, Ladder],
+) -> Figure:
+    """Give the factor between one reader's points and the median of others' on the same ladders."""
     apart: dict[str, list[float]] = defaultdict(list)
     for key, held in points.items():
-        others = [value for name, value in held.items() if name != who]
-        if who in held and others:
-            apart[ladders[key].cluster].append(held[who] - float(np.mean(others)))
+        beside = [value for name, value in held.items() if name in others]
+        if who in held and beside:
+            apart[ladders[key].cluster].append(held[who] - float(np.median(beside)))
     return factor(apart)
 
 
