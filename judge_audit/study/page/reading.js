@@ -101,7 +101,6 @@ async function begin() {
 async function open(place) {
   if (place > state.of) return turnTo("done");
   turnTo("reading");
-  forget([place, place + 1]);
   busy = true;
   if (now) $("question").textContent = "Loading …";
   const ladder = await load(place);
@@ -110,6 +109,7 @@ async function open(place) {
   now.asks = now.kept && !now.kept.done ? "objectionable" : "perceptible";
   now.step = now.asks === "objectionable" ? now.kept.perceptible : 0;
   stage.show(ladder.bitmaps[0], ladder.bitmaps[now.step], true);
+  forget([place, place + 1]); // only now: the pictures before stood on the stage until here
   tell();
   $("slider").focus({ preventScroll: true });
   if (place <= state.at && place < state.of) load(place + 1).catch(() => {});
