@@ -377,8 +377,10 @@ def _kept(folder, marked):
     assert reasons == ["looked again and saw it otherwise"]
 
 
-@pytest.mark.parametrize("ratio", [1, 1.25, 2])
-@pytest.mark.parametrize("protocol", ["slider", "side_by_side", "flicker"])
+@pytest.mark.parametrize(
+    ("protocol", "ratio"),
+    [("slider", 1), ("slider", 1.25), ("slider", 2), ("side_by_side", 1.25), ("flicker", 1.25)],
+)
 def test_pictures_are_shown_pixel_for_pixel(tmp_path, playwright, ratio, protocol):
     port = free_port()
     plan = study_in(tmp_path, port, count=1, axes="saturation+", size=(301, 203),
@@ -412,10 +414,10 @@ def test_pictures_are_shown_pixel_for_pixel(tmp_path, playwright, ratio, protoco
 
 def _seen(shot, original, copy):
     """Say which of two pictures stand in a screenshot, pixel for pixel."""
-    views = np.lib.stride_tricks.sliding_window_view(shot[..., 0], (1, original.shape[1]))[:, :, 0]
+    views = np.lib.stride_tricks.sliding_window_view(shot[..., 0], (1, 6))[:, :, 0]
 
     def stands(picture):
-        hits = np.argwhere((views == picture[0, :, 0]).all(axis=-1))
+        hits = np.argwhere((views == picture[0, :6, 0]).all(axis=-1))
         height, width = picture.shape[:2]
         return any(np.array_equal(shot[y : y + height, x : x + width], picture) for y, x in hits)
 
@@ -437,18 +439,14 @@ def test_a_picture_larger_than_the_window_is_cut_and_can_be_moved_never_made_sma
         high = robot.page.evaluate("document.getElementById('stage').height")
 
         def shown():
-            shot = Image.open(io.BytesIO(robot.page.screenshot())).convert("RGB")
-            return np.asarray(shot)[80:high]  # below the notice
+            return np.asarray(Image.open(io.BytesIO(robot.page.screenshot())).convert("RGB"))[:high]
 
         top = (700 - high) // 2
-        assert np.abs(np.array(shown().shape[:2]) - (high - 80, 600)).max() == 0
-        middle = picture[top + 80 : top + high, 150:750]
-        assert any(np.array_equal(shown(), np.roll(picture, (d, 0), (0, 1))[top + 80 : top + high, 150:750])
-                   for d in (-1, 0, 1)), np.abs(shown().astype(int) - middle).max()  # fmt: skip
+        assert any(np.array_equal(shown(), picture[top + d : top + d + high, 150:750]) for d in (0, 1))
         for _ in range(5):
             robot.page.keyboard.press("Shift+ArrowRight")
         robot.page.wait_for_timeout(100)
-        assert np.array_equal(shown()[0], picture[top + 80, 300:900])
+        assert any(np.array_equal(shown(), picture[top + d : top + d + high, 300:900]) for d in (0, 1))
         robot.point(robot.step_of(place, 0) or 1)
         robot.page.wait_for_timeout(500)
         (row,) = Lake.open(tmp_path / "lake").read("readings").to_pylist()

@@ -149,9 +149,8 @@ function shift(step) {
 function notice(text) {
   const zoomed = Math.abs((window.visualViewport?.scale ?? 1) - 1) > 0.01;
   if (zoomed) text = "The page is zoomed in, so the picture is not shown pixel for pixel. Please zoom out to go on.";
-  else if (!text && now && stage.larger) text = "The picture is larger than the window and is not made smaller. Drag it, or use Shift and the arrow keys, to see the rest.";
-  $("notice").hidden = !text;
-  $("notice").textContent = text ?? "";
+  else if (!text && now && stage.larger) text = "The picture is larger than the window. Drag it, or use Shift and the arrow keys, to see the rest.";
+  if ($("notice").textContent !== (text ?? "")) $("notice").textContent = text ?? "";
   return zoomed;
 }
 
