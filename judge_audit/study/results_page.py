@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from judge_audit.study.figures import Figure
     from judge_audit.study.results import AxisResult, ReaderResult, Results
 
-WIDTH, LEFT, RIGHT, TOP, BOTTOM, ROW = 420, 10, 22, 8, 26, 9
+WIDTH, LEFT, RIGHT, TOP, BOTTOM, ROW = 300, 10, 22, 8, 24, 9
 
 
 def write_page(results: Results, target: Path) -> None:
