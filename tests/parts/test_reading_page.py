@@ -217,7 +217,9 @@ def verdicts_of(folder):
     return [
         row
         for row in lake.read("verdicts", audit_id=newest).to_pylist()
-        if row["check"] in {"premature", "top_response"} and not row["is_control"] and row["axis"] == "saturation+"
+        if row["check"] in {"premature", "top_response"}
+        and not row["is_control"]
+        and row["axis"] == "saturation+"
     ]
 
 
@@ -232,7 +234,9 @@ def test_two_people_read_a_study_and_the_audit_is_no_longer_provisional(tmp_path
     try:
         contexts = [
             browser.new_context(viewport={"width": 1280, "height": 800}),
-            browser.new_context(viewport={"width": 820, "height": 1180}, device_scale_factor=2, has_touch=True),
+            browser.new_context(
+                viewport={"width": 820, "height": 1180}, device_scale_factor=2, has_touch=True
+            ),
         ]
         ana = ByKeyboard(contexts[0], plan["links"]["annabel"], 3.0, 9.0)
         ben = ByMouse(contexts[1], plan["links"]["benedict"], 4.0, 11.0)
@@ -336,8 +340,21 @@ def _corrected(ana, place, marked):
 def _no_word_in(traffic, folder, other):
     """Nothing that a browser heard names axis, strength, score, item or the other reader."""
     plan = json.loads((folder / "study" / "study.json").read_text())
-    words = {"zebra", "quokka", "heron", "otter", "saturation", "catch", other, str(folder), "score", "provisional"}
-    words |= {format(strength, ".4g") for ladder in plan["ladders"] for strength in ladder["strengths"]} - {"1"}
+    words = {
+        "zebra",
+        "quokka",
+        "heron",
+        "otter",
+        "saturation",
+        "catch",
+        other,
+        str(folder),
+        "score",
+        "provisional",
+    }
+    words |= {format(strength, ".4g") for ladder in plan["ladders"] for strength in ladder["strengths"]} - {
+        "1"
+    }
     for ladder in plan["ladders"]:
         words |= {ladder["pixel_digest"], *ladder["probe_ids"], *ladder["rung_digests"]}
     static = re.compile(r"/(page/[a-z.]+)?$")
@@ -388,7 +405,12 @@ def test_pictures_are_shown_pixel_for_pixel(tmp_path, playwright, ratio, protoco
     server = Server(tmp_path, port)
     launched = playwright.chromium.launch(
         executable_path=CHROMIUM,
-        args=["--no-sandbox", f"--force-device-scale-factor={ratio}", "--window-size=1000,720", "--hide-scrollbars"],
+        args=[
+            "--no-sandbox",
+            f"--force-device-scale-factor={ratio}",
+            "--window-size=1000,720",
+            "--hide-scrollbars",
+        ],
     )
     try:
         robot = ByKeyboard(launched.new_context(no_viewport=True), plan["links"]["annabel"], 3, 9)
@@ -397,7 +419,9 @@ def test_pictures_are_shown_pixel_for_pixel(tmp_path, playwright, ratio, protoco
         robot.page.keyboard.press("End")
         names = [path.split("/picture/")[1] for path in robot.ladders[place]["pictures"]]
         original, copy = (np.asarray(Image.open(io.BytesIO(robot.bodies[names[step]]))) for step in (0, -1))
-        shots = [np.asarray(Image.open(io.BytesIO(robot.page.screenshot())).convert("RGB")) for _ in range(12)]
+        shots = [
+            np.asarray(Image.open(io.BytesIO(robot.page.screenshot())).convert("RGB")) for _ in range(12)
+        ]
         found = {_seen(shot, original, copy) for shot in shots}
         wanted = {
             "slider": {"copy"} if not np.array_equal(original, copy) else {"both"},
@@ -422,7 +446,9 @@ def _seen(shot, original, copy):
         return any(np.array_equal(shot[y : y + height, x : x + width], picture) for y, x in hits)
 
     both = [stands(original), stands(copy)]
-    return {(True, True): "both", (True, False): "original", (False, True): "copy"}.get(tuple(both), "nothing")
+    return {(True, True): "both", (True, False): "original", (False, True): "copy"}.get(
+        tuple(both), "nothing"
+    )
 
 
 def test_a_picture_larger_than_the_window_is_cut_and_can_be_moved_never_made_smaller(tmp_path, browser):
@@ -468,7 +494,14 @@ def test_fifty_people_read_at_once_from_one_server(tmp_path):
         told(tmp_path, "study", "readers", "study", *words, "--url", f"http://127.0.0.1:{port}", "--json")
     )["links"]
     server = Server(tmp_path, port)
-    screen = {"shown_width": 120, "shown_height": 90, "pixel_ratio": 1, "zoom": 1, "distance_cm": None, "seconds": 3}
+    screen = {
+        "shown_width": 120,
+        "shown_height": 90,
+        "pixel_ratio": 1,
+        "zoom": 1,
+        "distance_cm": None,
+        "seconds": 3,
+    }
 
     def read(name):
         with httpx.Client(follow_redirects=True, timeout=60) as client:
@@ -479,7 +512,9 @@ def test_fifty_people_read_at_once_from_one_server(tmp_path):
                 for path in ladder["pictures"]:
                     assert client.get(f"http://127.0.0.1:{port}{path}").status_code == 200
                 body = {"slot": place, "after": -1, "perceptible": None, "screen": screen}
-                kept = client.post(f"http://127.0.0.1:{port}/api/mark", json=body, headers={"x-form": state["form"]})
+                kept = client.post(
+                    f"http://127.0.0.1:{port}/api/mark", json=body, headers={"x-form": state["form"]}
+                )
                 assert kept.status_code == 200, kept.text
             return client.get(f"http://127.0.0.1:{port}/api/state").json()["at"]
 

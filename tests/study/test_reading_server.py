@@ -64,7 +64,10 @@ def test_a_reader_sees_the_very_pixels_that_the_plan_names(case):
             elif slot.ladder.axis == "crop" and not slot.ladder.catch:
                 strength = slot.ladder.strengths[rung - 1]
                 kept = picture.shape[1] - round(picture.shape[1] * strength)
-                assert pixel_digest(np.ascontiguousarray(picture[:, :kept])) == slot.ladder.rung_digests[rung - 1]
+                assert (
+                    pixel_digest(np.ascontiguousarray(picture[:, :kept]))
+                    == slot.ladder.rung_digests[rung - 1]
+                )
                 assert (picture[:, kept:] == SURROUND).all()
             else:
                 assert pixel_digest(picture) == slot.ladder.rung_digests[rung - 1]
@@ -81,7 +84,19 @@ def test_nothing_a_browser_is_told_before_the_mark_names_axis_strength_item_or_a
     replies = [client.get(path) for path in ("/", "/api/state", "/api/ladder/1", "/api/ladder/2")]
     pictures = [client.get(path) for path in replies[2].json()["pictures"]]
     assert {reply.status_code for reply in (*replies, *pictures)} == {200}
-    words = {"zebra", "quokka", "heron", "otter", "benedict", "saturation", "blur", "crop", "catch", "lake", "/tmp"}
+    words = {
+        "zebra",
+        "quokka",
+        "heron",
+        "otter",
+        "benedict",
+        "saturation",
+        "blur",
+        "crop",
+        "catch",
+        "lake",
+        "/tmp",
+    }
     words |= {"axis", "strength", "score", "item", "probe", "digest"}
     for held in desk.folder.study.ladders:
         words |= {*held.probe_ids, *held.rung_digests, held.pixel_digest, held.uri}
@@ -296,7 +311,9 @@ def test_answers_carry_a_strict_policy_and_cookies_are_out_of_reach_of_scripts(c
         assert headers["cache-control"] == "no-store"
         assert headers["referrer-policy"] == "no-referrer"
     desk.secure = True
-    assert "secure" in client_of(desk).get(f"/r/{token}", follow_redirects=False).headers["set-cookie"].lower()
+    assert (
+        "secure" in client_of(desk).get(f"/r/{token}", follow_redirects=False).headers["set-cookie"].lower()
+    )
 
 
 def test_a_page_holds_no_inline_script_style_or_foreign_address(case):

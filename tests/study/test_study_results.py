@@ -39,9 +39,7 @@ def say(marks, reader, slot, rung, **more):
     marks.add(reader, slot, Mark(after=-1, perceptible=step, objectionable=None, asked=False, reason="",
               screen=SCREEN), NOW)  # fmt: skip
     if rung:
-        second = Mark(
-            after=0, perceptible=step, objectionable=step + 2, asked=True, reason="", screen=SCREEN
-        )
+        second = Mark(after=0, perceptible=step, objectionable=step + 2, asked=True, reason="", screen=SCREEN)
         marks.add(reader, slot, second, NOW)
 
 
