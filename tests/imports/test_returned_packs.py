@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,7 +90,7 @@ def test_labels_go_out_blind_and_come_back_by_person_and_dimension(tmp_path, ite
     fields = {
         entry.get("name"): entry
         for entry in ET.fromstring((tmp_path / "pack" / "config.xml").read_text()).iter()
-    }  # noqa: E501
+    }
     assert fields["semantic"].get("maxRating") == "5"
     tasks = json.loads((tmp_path / "pack" / "tasks.json").read_text())
     name = tasks[0]["data"]["picture"].rsplit("/", 1)[1]
@@ -245,3 +246,22 @@ def test_a_failed_export_leaves_nothing_behind(tmp_path, items):
     with pytest.raises(UsageError, match="gone"):
         write_tasks(pack, tmp_path / "new" / "pack", "csv", broken)
     assert list((tmp_path / "new").iterdir()) == []
+
+
+EXPORTS = Path(__file__).with_name("exports")
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("labels", 6), ("choices", 2)])
+def test_exports_that_label_studio_itself_wrote_are_taken(tmp_path, kind, rows):
+    """Captured from Label Studio 1.23 by tests/parts/test_label_studio.py."""
+    lake = Lake.open(tmp_path / "lake")
+    file, key = EXPORTS / f"label-studio-{kind}.json", EXPORTS / f"{kind}.key.json"
+    done = import_file(lake, kind, file, tool="label-studio", key=key)
+    assert done.rows == rows
+    found = lake.read(kind).to_pylist()
+    assert {row["annotator_id"] for row in found} == {"1"}
+    if kind == "labels":
+        assert any("1 tasks were skipped" in line for line in done.lines)
+        assert sorted(row["value"] for row in found) == [1, 2, 3, 5, 5, 5]
+    else:
+        assert sum(row["tied"] is not None for row in found) == 1

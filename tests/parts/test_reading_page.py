@@ -52,7 +52,7 @@ def browser(playwright):
 
 def told(folder, *words, code=0):
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    done = subprocess.run([*COMMAND, *words], cwd=folder, env=environment, capture_output=True, text=True,
+    done = subprocess.run([*COMMAND, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False,
                           timeout=400)  # fmt: skip
     assert done.returncode == code, done.stderr
     return done.stdout
@@ -115,7 +115,7 @@ class Robot:
         self.page = context.new_page()
         self.ladders, self.bodies, self.traffic, self.faults = {}, {}, [], []
         self.answers = []
-        self.page.on("response", lambda response: self.answers.append(response))
+        self.page.on("response", self.answered)
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("console", self.console)
         self.page.goto(link)
@@ -125,6 +125,9 @@ class Robot:
         # A server that was killed leaves refused connections behind, and a second tab a conflict.
         if message.type == "error" and not re.search(r"ERR_|409", message.text):
             self.faults.append(message.text)
+
+    def answered(self, response):
+        self.answers.append(response)
 
     def hear(self):
         """Take in what the browser was answered since last time."""

@@ -96,5 +96,5 @@ def test_never_is_an_answer_and_ends_the_ladder(case):
 
 def test_a_mark_where_nothing_had_changed_counts_as_the_first_rung(case):
     _, marks, (ana, _), slot = case
-    row = marks.add(ana, slot, said(1 if slot.lead else 1), NOW)
+    row = marks.add(ana, slot, said(1), NOW)
     assert row["perceptible"] == slot.ladder.strengths[0]

@@ -271,7 +271,7 @@ def test_a_picture_that_changed_is_told_the_owner_and_not_shown(case, tmp_path):
 
 
 def test_an_axis_that_draws_other_pixels_is_not_shown(case):
-    desk, (token, _), heard = case
+    desk, _, _ = case
     slot = next(slot for slot in slots(desk) if not slot.ladder.catch)
     from dataclasses import replace
 

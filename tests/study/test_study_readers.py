@@ -52,7 +52,7 @@ def test_a_session_ends_with_its_link_and_cannot_be_forged():
 @pytest.mark.parametrize("name", ["ana", "ANA", " a n a ", "ａｎａ"])
 def test_two_readers_are_two_people(name):
     held, _ = people.add_reader((), "ana", NOW)
-    with pytest.raises(UsageError, match="already|no name"):
+    with pytest.raises(UsageError, match=r"already|no name"):
         people.add_reader(held, name, NOW)
 
 
