@@ -41,7 +41,7 @@ def test_help_imports_nothing_heavy_and_names_every_command(tmp_path):
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert told.returncode == 0, told.stderr
-    for command in ("init", "demo", "run", "plan", "import", "judges", "lake"):
+    for command in ("init", "demo", "run", "plan", "import", "judges", "lake", "study"):
         assert f"  {command} " in told.stdout
 
 
