@@ -155,6 +155,15 @@ def region_of(axis: Axis, item: Mapping[str, Any]) -> tuple[str, ...]:
     return (axis.region,)
 
 
+def ladder_probe_ids(item: Mapping[str, Any], axis: Axis) -> list[str]:
+    """Name the probes of an item's ladder, weakest first, as an audit asks them."""
+    region = region_of(axis, item)
+    return [
+        probe_id(item["pixel_digest"], axis.name, strength, axis.recipe_version, item["prompt"], region)
+        for strength in axis.strengths
+    ]
+
+
 def make_plan(  # noqa: PLR0913 - what a plan is made of
     items: pa.Table,
     refusals: Sequence[Fault],

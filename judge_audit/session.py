@@ -31,6 +31,7 @@ from judge_audit.masks import load_mask, mask_digest
 from judge_audit.pairs import PairsRead, read_pairs
 from judge_audit.parts import find_kinds, find_mismatches, select_axes
 from judge_audit.people.acts import Acts, acts_of
+from judge_audit.people.freshness import Freshness
 from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.readings import read_readings, readings_of
 from judge_audit.strangers import read_strangers
@@ -203,8 +204,11 @@ class Session:
 
     @cached_property
     def imported_readings(self) -> tuple[pa.Table, dict[str, str]]:
-        """Readings in the lake and the files they came from; they serve where no readings file is named."""
-        return readings_of(self.lake, self.axes, self.items().items)
+        """Readings in the lake and where they came from; they serve where no readings file is named."""
+        items = self.items().items
+        rows = {row["item_id"]: row for row in items.to_pylist()}
+        looked_at = Freshness(self.axes, rows, lambda item: self.pixels(item["uri"]), self.mask)
+        return readings_of(self.lake, self.axes, items, looked_at.is_stale)
 
     def by_hand(self, rows: Sequence[Mapping[str, Any]]) -> PairsRead:
         """Read the pairs that people made: of the manifest, else those in the lake whose members are items.

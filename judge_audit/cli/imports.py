@@ -23,7 +23,7 @@ def take(
     kind: str = typer.Argument(
         metavar="TABLE", help="labels, scores, readings, choices, decisions, pairs, reviews or appeals."
     ),
-    file: Path = typer.Argument(metavar="FILE", help=".csv, .jsonl or .parquet."),
+    file: Path = typer.Argument(metavar="FILE", help=".csv, .jsonl or .parquet; of Label Studio .json."),
     *,
     card: str | None = typer.Option(None, "--card", help="Scores: the card of their judge (kind: table)."),
     mapping: Path | None = typer.Option(
@@ -50,10 +50,13 @@ def take(
     separator: str | None = typer.Option(
         None, "--separator", help="What stands between columns put together."
     ),
-    key: Path | None = typer.Option(
-        None, "--key", help="Reviews: the key of the pack, if it is not beside the file or its folder."
-    ),
     skip_bad: bool = typer.Option(False, "--skip-bad", help="Leave bad rows out, and list them in the lake."),
+    tool: str = typer.Option(
+        "", "--from", help="A pack of `study export` that comes back: label-studio (its JSON export) or csv."
+    ),
+    key: Path | None = typer.Option(
+        None, "--key", help="The pack's key, if it does not lie beside the file."
+    ),
     lake: str | None = LAKE,
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
@@ -89,8 +92,9 @@ def take(
         options=options,
         card=loaded,
         axes=axes,
-        key=key,
         skip_bad=skip_bad,
+        tool=tool,
+        key=key,
     )
     if as_json:
         typer.echo(json.dumps(asdict(done), ensure_ascii=False, indent=2))

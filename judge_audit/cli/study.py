@@ -1,19 +1,19 @@
-"""The commands around people's work: `study …`, put together from the files that hold them."""
+"""The `study` commands: what people are asked, and what came of it."""
 
 from __future__ import annotations
 
 import typer
 
-from judge_audit.cli import study_export
+from judge_audit.cli import study_export, study_reading
 
 
 def commands() -> typer.Typer:
     """Give the `study` commands."""
-    app = typer.Typer(help="Hand work to people.", no_args_is_help=True, rich_markup_mode=None)
-    app.callback()(_group)
+    app = typer.Typer(
+        help="Let people read, rate, choose and review, and see what came of it.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    study_reading.register(app)
     study_export.register(app)
     return app
-
-
-def _group() -> None:
-    """Hand work to people."""

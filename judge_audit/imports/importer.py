@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from judge_audit.axes.axis import Axis
+    from judge_audit.imports.returned import Returned
     from judge_audit.judges.cards import Card
     from judge_audit.lake import Lake
 
@@ -73,6 +74,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     axes: Mapping[str, Axis] | None = None,
     key: Path | None = None,
     skip_bad: bool = False,
+    tool: str = "",
 ) -> Imported:
     """Import a file into a lake, wholly or not at all.
 
@@ -84,8 +86,9 @@ def import_file(  # noqa: PLR0913 - what the command line offers
         options: Keys of a mapping file that win over it.
         card: The card of the judge whose scores these are.
         axes: The axes that readings may be of; the shipped ones if not given.
-        key: The key of a pack of reviews; looked for beside the file and its folder if not given.
+        key: The key of a pack of `study export`; looked for beside the file and its folder if not given.
         skip_bad: Leave bad rows out and list them in table `refusals`, instead of refusing the file.
+        tool: label-studio or csv, where the file is a pack of `study export` that comes back from it.
 
     Raises:
         UsageError: If there is no such kind or file, or scores come without a card.
@@ -98,20 +101,25 @@ def import_file(  # noqa: PLR0913 - what the command line offers
             if kind == "scores"
             else f"--card belongs to scores; {kind} have no judge."
         )
-    reading = with_defaults(read_mapping(mapping, options), found.WIDE_AS)
-    told, pack = read_rows(path), ""
+    back = _returned(path, kind, tool, key)
+    read_as = {**back.options, **(options or {})} if back else options
+    reading = with_defaults(read_mapping(mapping, read_as), found.WIDE_AS)
+    told, pack = back.told if back else read_rows(path), ""
     if kind == "reviews":
         told, pack = unpacked(path, told, reading, lake, key)
     digest = file_digest(path.read_bytes())
     said = canonical_json(reading.as_json())
     judge_id = card.judge_id if card else ""
     skipping = "skip" if skip_bad else ""
-    import_id = text_digest("import", VERSION, kind, digest, said, judge_id, skipping)
+    packed = (back.pack,) if back else ()
+    import_id = text_digest("import", VERSION, kind, digest, said, judge_id, skipping, *packed)
     if known := _before(lake, import_id):
         return known
     arranged = arrange(path.name, told, reading, found.COLUMNS, found.VALUE)
     around = Around(lake, import_id, card, _axes(axes) if kind == "readings" else {}, pack)
     taken = found.take(arranged, reading, around)
+    if back:
+        taken = replace(taken, notes=[*taken.notes, *back.notes], lines=[*taken.lines, *back.lines])
     faults = sorted([*arranged.faults, *taken.faults])
     if faults and not skip_bad:
         raise InputError(faults, ADVICE)
@@ -149,6 +157,19 @@ def _commit(
     tables = _named({**taken.tables, "refusals": _refusals(faults)}, done.import_id)
     whose = judge_tables(card) if card else {}
     lake.commit({**tables, **whose, "imports": from_rows("imports", [row])})
+
+
+def _returned(path: Path, kind: str, tool: str, key: Path | None) -> Returned | None:
+    """Read a pack that comes back from another tool; None where the file is a table as it stands."""
+    if not tool:
+        if key is not None and kind != "reviews":
+            raise UsageError("--key belongs to a pack that comes back: say from which tool by --from.")
+        return None
+    if kind not in {"labels", "choices", "readings"}:
+        raise UsageError(f"--from belongs to labels, choices and readings; {kind} come as a table.")
+    from judge_audit.imports.returned import read_returned  # noqa: PLC0415 - only where a pack comes back
+
+    return read_returned(path, kind, tool, key)
 
 
 def _axes(axes: Mapping[str, Axis] | None) -> Mapping[str, Axis]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from judge_audit.axes import builtin_axes
+from judge_audit.digests import row_digest
 from judge_audit.errors import Fault, InputError
 from judge_audit.rows import read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from judge_audit.axes.axis import Axis
     from judge_audit.lake import Lake
@@ -31,11 +32,15 @@ SCHEMA = pa.schema(
         ("protocol", pa.string()),
         ("recipe_version", pa.int64()),
         ("catch", pa.bool_()),
+        ("repeat", pa.int64()),
+        ("study_id", pa.string()),
+        ("stale", pa.bool_()),
     ]
 )
 """A reading. `perceptible` and `objectionable` are strengths in the axis's unit, infinite for "never" within
 the ladder; `objectionable` is NULL where the study did not ask, `recipe_version` where the file did not say.
-`catch` marks a ladder on which nothing changed, shown to see whether the reader marks it all the same."""
+`catch` marks a ladder on which nothing changed, shown to see whether the reader marks it all the same. `repeat` is
+above 0 where the reader was shown the ladder again; `stale` marks a reading of other pixels than today's."""
 
 _YES = frozenset({"true", "yes", "1"})
 _NO = frozenset({"", "false", "no", "0"})
@@ -90,27 +95,47 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
     return pa.Table.from_pylist(found, schema=SCHEMA)
 
 
-def readings_of(lake: Lake, axes: Mapping[str, Axis], items: pa.Table) -> tuple[pa.Table, dict[str, str]]:
-    """Give the readings that were imported into a lake, of an audit's items and axes.
+def readings_of(
+    lake: Lake,
+    axes: Mapping[str, Axis],
+    items: pa.Table,
+    is_stale: Callable[[Mapping[str, Any]], bool] | None = None,
+) -> tuple[pa.Table, dict[str, str]]:
+    """Give the readings of an audit's items and axes that lie in a lake: imported, or taken in a study.
 
-    Readers count in the order of imports and of rows; a ladder one reader read in several imports counts
-    as the newest has it, in the place of the first.
+    Readers count in the order of imports and studies, and within them of rows; a ladder one reader read several
+    times counts as the newest import or correction has it, in the place of the first.
+
+    Args:
+        lake: The lake.
+        axes: The axes this audit climbs, by name.
+        items: The audit's items.
+        is_stale: Tells whether a reading (a row of table `readings`) was of other pixels than today's.
 
     Returns:
-        A table of `SCHEMA`, and the digest of each file by `import <import_id>`.
+        A table of `SCHEMA`, and a digest of each origin by `import <import_id>` or `study <study_id>`.
     """
     known = set(items["item_id"].to_pylist())
     files = lake.read("imports", kind="readings").to_pylist()
-    files.sort(key=lambda row: (row["imported_at"], row["import_id"]))
-    place = {row["import_id"]: number for number, row in enumerate(files)}
-    rows = lake.read("readings", axis=list(axes)).to_pylist() if files else []
+    studies = lake.read("studies").to_pylist()
+    origins = [(row["imported_at"], row["import_id"]) for row in files]
+    origins += [(row["created_at"], row["study_id"]) for row in studies]
+    place = {name: number for number, (_, name) in enumerate(sorted(origins))}
+    rows = lake.read("readings", axis=list(axes)).to_pylist() if place else []
     rows = [row for row in rows if row["item_id"] in known or row["catch"]]
-    held: dict[tuple[object, ...], dict[str, object]] = {}
-    for row in sorted(rows, key=lambda row: (place[row["import_id"]], row["row"])):
-        names = ("item_id", "axis", "annotator_id", "protocol", "catch")
+    for row in rows:
+        row["repeat"], row["revision"] = row["repeat"] or 0, row["revision"] or 0
+    held: dict[tuple[object, ...], dict[str, Any]] = {}
+    for row in sorted(rows, key=lambda row: (place[row["import_id"]], row["row"], row["revision"])):
+        names = ("item_id", "axis", "annotator_id", "protocol", "catch", "repeat")
         held[tuple(row[name] for name in names)] = row
+    for row in held.values():
+        row["stale"] = bool(is_stale is not None and not row["catch"] and is_stale(row))
     used = {row["import_id"] for row in held.values()}
     digests = {f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used}
+    for name in sorted(row["study_id"] for row in studies if row["study_id"] in used):
+        kept = pa.Table.from_pylist([row for row in held.values() if row["import_id"] == name], schema=SCHEMA)
+        digests[f"study {name}"] = row_digest(kept)
     return pa.Table.from_pylist(list(held.values()), schema=SCHEMA), digests
 
 
@@ -155,6 +180,7 @@ def reading_of(
         "protocol": row.get("protocol", "").strip(),
         "recipe_version": int(version) if version.isdecimal() else None,
         "catch": catch in _YES,
+        "repeat": 0,
     }, wrong
 
 

@@ -59,7 +59,7 @@ class ZoneNotes:
         read: Items with a zone of their own.
         single: Items with one usable reading only.
         at_first_rung: Readings set aside because they lie at the first rung or below.
-        stale: Readings set aside because the axis draws otherwise today.
+        stale: Readings set aside because other pixels are drawn today.
         other_protocol: Readings set aside because most used another protocol.
         unreliable: Whether readers were too far apart for a threshold.
     """
@@ -79,7 +79,7 @@ class ZoneNotes:
         said = (
             (self.single, "{n} item(s) of {axis} have one usable reading only: no zone of their own."),
             (self.at_first_rung, "{n} reading(s) of {axis} lie at its first rung and were set aside."),
-            (self.stale, "{n} reading(s) of {axis} are stale (it draws other pixels today): set aside."),
+            (self.stale, "{n} reading(s) of {axis} are stale (other pixels are drawn today): set aside."),
             (self.other_protocol, "{n} reading(s) of {axis} used another protocol than most: set aside."),
             (self.unreliable, "Readers of {axis} differ fourfold on half the items: unreliable, no zones."),
             (few, f"Fewer than {READ_ENOUGH} items are read on {{axis}}: unread items have no zone."),
@@ -194,7 +194,8 @@ def _careless(readings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _by_readings(axis: Axis, readings: Sequence[Mapping[str, Any]]) -> tuple[dict[str, _Zone], ZoneNotes]:
     """Make the zones of the items read on one axis: the two readers assigned first, by one protocol."""
-    fresh = [reading for reading in readings if reading["recipe_version"] in (None, axis.recipe_version)]
+    first = [reading for reading in readings if not reading["repeat"]]
+    fresh = [reading for reading in first if _is_fresh(axis, reading)]
     protocols = Counter(reading["protocol"] for reading in fresh)
     main = min(protocols, key=lambda name: (-protocols[name], name)) if protocols else ""
     same = [reading for reading in fresh if reading["protocol"] == main]
@@ -211,10 +212,15 @@ def _by_readings(axis: Axis, readings: Sequence[Mapping[str, Any]]) -> tuple[dic
         read=len(zones),
         single=len(by_item) - len(pairs),
         at_first_rung=len(same) - len(kept),
-        stale=len(readings) - len(fresh),
+        stale=len(first) - len(fresh),
         other_protocol=len(fresh) - len(same),
         unreliable=bool(zones) and 2 * apart >= len(zones),
     )
+
+
+def _is_fresh(axis: Axis, reading: Mapping[str, Any]) -> bool:
+    """Say whether a reading is of the pixels that the axis draws today."""
+    return not reading["stale"] and reading["recipe_version"] in {None, axis.recipe_version}
 
 
 def _pair_zone(axis: Axis, pair: Sequence[Mapping[str, Any]]) -> _Zone:

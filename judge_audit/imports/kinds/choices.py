@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judge_audit.imports.columns import Field
 from judge_audit.imports.taking import Taken, numbered, read_values, refuse_twice, unknown_note
@@ -20,6 +20,7 @@ COLUMNS = (
     Field("item_id", "name", needed=True),
     Field("annotator_id", "name"),
     Field("candidates", "names"),
+    Field("tied", "names"),
     Field("chosen_at", "time"),
 )
 
@@ -27,18 +28,27 @@ KEY = ("group_id", "annotator_id")
 
 
 def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
-    """Make choices of a file; an empty pick is none, and counted."""
+    """Make choices of a file; an empty pick is none, and counted, unless several are tied."""
     del reading, around
     rows, faults = read_values(arranged, COLUMNS)
-    empty = sum(not row["item_id"] for _, row in rows)
-    picked = [(entry, row) for entry, row in rows if row["item_id"]]
+    empty = sum(not row["item_id"] and not row["tied"] for _, row in rows)
+    picked = [(entry, row) for entry, row in rows if row["item_id"] or row["tied"]]
     strangers = [
-        (entry, row) for entry, row in picked if row["candidates"] and row["item_id"] not in row["candidates"]
+        (entry, row)
+        for entry, row in picked
+        if row["candidates"] and not set(_picks(row)) <= set(row["candidates"])
     ]
     faults += [
-        arranged.fault(entry, "item_id", f"“{row['item_id']}” is none of the group's candidates.")
+        arranged.fault(entry, "item_id", f"“{', '.join(_picks(row))}” is none of the group's candidates.")
         for entry, row in strangers
     ]
+    both = [(entry, row) for entry, row in picked if row["item_id"] and row["tied"]]
+    faults += [
+        arranged.fault(entry, "tied", "either one item is chosen or several are tied.") for entry, _ in both
+    ]
+    strangers += both
+    for _, row in picked:
+        row["item_id"] = row["item_id"] or None
     refused = {id(row) for _, row in strangers}
     sound = [(entry, row) for entry, row in picked if id(row) not in refused]
     named, nameless = (
@@ -54,3 +64,8 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         unknown_note(kept, "chose"),
         [f"{empty:,} empty picks are no choices."] if empty else [],
     )
+
+
+def _picks(row: dict[str, Any]) -> list[str]:
+    """Give what was chosen: one, or several that are tied."""
+    return [row["item_id"]] if row["item_id"] else list(row["tied"] or ())

@@ -25,7 +25,13 @@ COLUMNS = (
     Field("protocol", "name"),
     Field("recipe_version"),
     Field("catch"),
+    Field("probe_ids", "names"),
+    Field("ladder_digest", "name"),
+    Field("renderer"),
 )
+
+SEEN = ("probe_ids", "ladder_digest", "renderer")
+"""What says which pixels were seen; nothing where the file does not say."""
 
 KEY = ("item_id", "axis", "protocol", "catch", "annotator_id")
 
@@ -40,7 +46,8 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         made, wrong = reading_of(texts, around.axes, None)
         faults += [arranged.fault(entry, column, said) for column, said in wrong.items()]
         if not wrong:
-            found.append((entry, {**made, "row": entry.number}))
+            seen = {name: row[name] or None for name in SEEN}
+            found.append((entry, {**made, **seen, "row": entry.number, "revision": 0}))
     said = "this reader read this ladder in row {first} already; keep one of them."
     kept, twice = refuse_twice(arranged, found, KEY, said)
     return Taken({TABLE: [row for _, row in kept]}, faults + twice)

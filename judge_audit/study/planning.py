@@ -1,0 +1,276 @@
+"""Planning a study: draw every ladder that is to be read, name its probes and pixels, say how long it takes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.axes import fingerprint
+from judge_audit.axes.scratch import Scratch
+from judge_audit.digests import pixel_digest
+from judge_audit.errors import UsageError
+from judge_audit.images import load_image
+from judge_audit.masks import load_mask
+from judge_audit.people.freshness import draw_ladder, needs_mask
+from judge_audit.probes import choose_ladder_items, ladder_probe_ids, probe_id
+from judge_audit.study.choosing import ASSUMED_SPREAD, half_width, items_needed, ranked, spread_of
+from judge_audit.study.plan import Ladder, Study
+from judge_audit.vocabulary import ORIGINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from judge_audit.axes.axis import Axis
+
+    Row = Mapping[str, Any]
+
+ASSUMED_SECONDS = {"flicker": 20.0, "slider": 30.0, "side_by_side": 40.0}
+"""Seconds a ladder takes where nobody has read one yet; side by side takes twice as long as flicker (KonJND-1k)."""
+
+TIMED_FROM = 20
+"""Marks in the lake before their own time counts."""
+
+CATCH_SHARE = 1 / 8
+FEWEST_CATCHES = 6
+REPEAT_SHARE = 1 / 16
+FEWEST_REPEATS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class AxisPlan:
+    """What is read on one axis.
+
+    Attributes:
+        axis: The axis.
+        items: Items read.
+        wanted: Items that would make its threshold narrow enough.
+        spread: Spread of thresholds over items, SD of the natural logarithm.
+        assumed: Whether that spread is an assumption.
+        half_width: Factor by which the interval of the typical threshold is expected to reach up and down.
+        inert: Items left out because nothing changes on them.
+    """
+
+    axis: str
+    items: int
+    wanted: int
+    spread: float
+    assumed: bool
+    half_width: float
+    inert: int
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A study and what is to be expected of it.
+
+    Attributes:
+        study: The study.
+        axes: What is read on each axis.
+        seconds: Seconds a ladder takes.
+        timed: Whether that was measured.
+    """
+
+    study: Study
+    axes: tuple[AxisPlan, ...]
+    seconds: float
+    timed: bool
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of one reader."""
+        return self.study.slots * self.seconds / 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What a study is asked to be; None leaves it to the planner.
+
+    Attributes:
+        name: Its name.
+        protocol: flicker, side_by_side or slider.
+        seed: Seed of every draw.
+        ladder_items: How many items carry ladders in the audit.
+        per_axis: Items to read on each axis.
+        catches: Ladders on which nothing changes.
+        repeats: Ladders that each reader is shown again.
+        objectionable: Whether to ask for the first objectionable strength too.
+    """
+
+    name: str
+    protocol: str = "flicker"
+    seed: int = 1
+    ladder_items: int = 48
+    per_axis: int | None = None
+    catches: int | None = None
+    repeats: int | None = None
+    objectionable: bool = True
+
+
+def plan_study(
+    items: Sequence[Row],
+    axes: Mapping[str, Axis],
+    wishes: Wishes,
+    known: Sequence[Row] = (),
+    on_ladder: Callable[[int, int], None] | None = None,
+) -> Planned:
+    """Plan a study.
+
+    Args:
+        items: Rows of `items`; those that carry ladders in the audit are read.
+        axes: The axes to read, by name.
+        wishes: What it is asked to be.
+        known: Readings there are already (rows of table `readings`): they tell spread and speed.
+        on_ladder: Told (ladders drawn, ladders in all).
+
+    Raises:
+        UsageError: If there is nothing to read, or a picture or mask has changed.
+    """
+    chosen = set(choose_ladder_items(items, wishes.ladder_items, wishes.seed))
+    carriers = [row for row in items if row["item_id"] in chosen]
+    ladders, told = _read_on(carriers, axes, wishes, known, on_ladder)
+    if not ladders:
+        raise UsageError(
+            "there is no ladder to read: no axis was named, or nothing changes on any of these pictures."
+        )
+    catches = _catches(carriers, axes, wishes, len(ladders))
+    repeats = max(FEWEST_REPEATS, round(REPEAT_SHARE * len(ladders)))
+    study = Study(
+        name=wishes.name,
+        seed=wishes.seed,
+        protocol=wishes.protocol,
+        objectionable=wishes.objectionable,
+        repeats=min(len(ladders), repeats if wishes.repeats is None else wishes.repeats),
+        renderer=fingerprint(),
+        ladders=tuple(sorted([*ladders, *catches], key=lambda ladder: ladder.key)),
+    )
+    seconds, timed = _seconds(known, wishes.protocol)
+    return Planned(study, tuple(told), seconds, timed)
+
+
+def _read_on(
+    carriers: Sequence[Row],
+    axes: Mapping[str, Axis],
+    wishes: Wishes,
+    known: Sequence[Row],
+    on_ladder: Callable[[int, int], None] | None,
+) -> tuple[list[Ladder], list[AxisPlan]]:
+    """Choose and draw the ladders of every axis; items on which nothing changes are passed over."""
+    painter = Painter(carriers)
+    used: dict[str, int] = {}
+    ladders: list[Ladder] = []
+    told: list[AxisPlan] = []
+    counts = {name: _count(known, name, wishes, len(carriers)) for name in axes}
+    whole = sum(count for count, *_ in counts.values())
+    for name, axis in axes.items():
+        count, wanted, spread, assumed = counts[name]
+        found: list[Ladder] = []
+        inert = 0
+        for row in ranked(carriers, name, wishes.seed, used):
+            if len(found) == count:
+                break
+            ladder = painter.ladder(row, axis)
+            if set(ladder.rung_digests) == {ladder.pixel_digest}:
+                inert += 1
+                continue
+            found.append(ladder)
+            used[ladder.item_id] = used.get(ladder.item_id, 0) + 1
+            if on_ladder:
+                on_ladder(len(ladders) + len(found), whole)
+        ladders += found
+        width = half_width(spread, len(found))
+        told.append(AxisPlan(name, len(found), wanted, spread, assumed, width, inert))
+    return ladders, told
+
+
+def _count(known: Sequence[Row], axis: str, wishes: Wishes, most: int) -> tuple[int, int, float, bool]:
+    """Say how many items to read on an axis, how many were wanted, and on what spread that rests."""
+    spread = spread_of(known, axis)
+    assumed = spread is None
+    used = ASSUMED_SPREAD if spread is None else spread
+    wanted = items_needed(used)
+    return min(most, wishes.per_axis or wanted), wanted, used, assumed
+
+
+def _seconds(known: Sequence[Row], protocol: str) -> tuple[float, bool]:
+    """Say how long a ladder takes: the median of marks by the same protocol, else an assumption."""
+    times = [
+        row["seconds"] for row in known if row["protocol"] == protocol and row.get("seconds") is not None
+    ]
+    if len(times) < TIMED_FROM:
+        return ASSUMED_SECONDS[protocol], False
+    return float(np.median(times)), True
+
+
+def _catches(carriers: Sequence[Row], axes: Mapping[str, Axis], wishes: Wishes, ladders: int) -> list[Ladder]:
+    """Make the ladders on which nothing changes, spread over axes and items."""
+    count = (
+        max(FEWEST_CATCHES, math.ceil(CATCH_SHARE * ladders)) if wishes.catches is None else wishes.catches
+    )
+    orders = {name: ranked(carriers, f"catch {name}", wishes.seed, {}) for name in axes}
+    names = sorted(axes)
+    found = []
+    for turn in range(min(count, len(carriers) * len(names))):
+        name = names[turn % len(names)]
+        found.append(_catch(orders[name][turn // len(names)], axes[name]))
+    return found
+
+
+def _catch(row: Row, axis: Axis) -> Ladder:
+    """Make a ladder of the original alone."""
+    original = probe_id(row["pixel_digest"], ORIGINAL, 0.0, 0, row["prompt"])
+    same = (row["pixel_digest"],) * len(axis.strengths)
+    return Ladder(**_about(row, axis), catch=True, probe_ids=(original,), rung_digests=same)
+
+
+def _about(row: Row, axis: Axis) -> dict[str, Any]:
+    """Give what every ladder of an item on an axis says."""
+    names = ("item_id", "source", "topic", "cluster", "pixel_digest", "uri", "width", "height")
+    about = {name: row[name] for name in names}
+    about |= {"axis": axis.name, "unit": axis.unit}
+    return about | {"recipe_version": axis.recipe_version, "strengths": tuple(axis.strengths)}
+
+
+class Painter:
+    """Draws ladders of items, decoding each once."""
+
+    def __init__(self, items: Sequence[Row]) -> None:
+        """Take the items that may be drawn."""
+        self._items = {row["item_id"]: row for row in items}
+        self._pixels: dict[str, Any] = {}
+        self._scratch = Scratch()
+
+    def ladder(self, row: Row, axis: Axis) -> Ladder:
+        """Draw a ladder and name its probes and pixels.
+
+        Raises:
+            UsageError: If the picture is not the one of the items file any more.
+        """
+        pixels = self._loaded(row)
+        masked = needs_mask(axis, row)
+        mask = load_mask(row["mask_uri"], (row["height"], row["width"])) if masked else None
+        rungs = draw_ladder(axis, row, pixels, mask, self._scratch)
+        kept = {"mask_uri": row["mask_uri"], "mask_digest": row["mask_digest"]} if masked else {}
+        return Ladder(
+            **_about(row, axis),
+            catch=False,
+            probe_ids=tuple(ladder_probe_ids(row, axis)),
+            rung_digests=tuple(map(pixel_digest, rungs)),
+            **kept,
+        )
+
+    def _loaded(self, row: Row) -> Any:  # noqa: ANN401 - pixels
+        """Decode an item once; some dozens of pictures are kept."""
+        name = row["item_id"]
+        if name not in self._pixels:
+            loaded = load_image(row["uri"])
+            if loaded.pixel_digest != row["pixel_digest"]:
+                raise UsageError(
+                    f"{row['uri']}: the picture changed while the study was planned. Plan again."
+                )
+            if len(self._pixels) > 32:
+                self._pixels.clear()
+            self._pixels[name] = loaded.pixels
+        return self._pixels[name]

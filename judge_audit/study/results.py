@@ -1,0 +1,318 @@
+"""What came of a study: thresholds, agreement, false alarms, consistency, and who reads out of line."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.measures.agreement import INTERVAL, Ratings, alpha
+from judge_audit.measures.estimates import wilson
+from judge_audit.measures.influence import Clusters
+from judge_audit.people.zones import APART, FALSE_ALARMS, QUANTILE, READ_ENOUGH
+from judge_audit.study.figures import Figure, estimated, factor, finite, log_point, median, share
+from judge_audit.study.marks import SECOND, Marks
+from judge_audit.study.plan import slots_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from judge_audit.lake import Lake
+    from judge_audit.study.plan import Ladder, Study
+    from judge_audit.study.readers import Reader
+
+    Row = Mapping[str, Any]
+
+OUT_OF_LINE = 1.5
+"""A reader is out of line whose points lie, by the whole interval, more than this factor from those of most others."""
+
+CLOSE = 2.0
+"""Two points within this factor count as close."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderResult:
+    """One reader.
+
+    Attributes:
+        reader: Who.
+        order: Place in which the reader was assigned.
+        read: Ladders read.
+        of: Ladders there are.
+        minutes: Time on the ladders.
+        corrections: Marks corrected.
+        alarms: Share of catch ladders on which a change was marked.
+        set_aside: Whether that is too many.
+        early: Marks where nothing had changed yet, or at the first rung.
+        consistency: Share of repeated ladders marked within one rung of the first time.
+        against: Factor between this reader's points and the median of the others'.
+        out_of_line: Whether they are too far from most others'; of two readers alone nobody can say which.
+    """
+
+    reader: str
+    order: int
+    read: int
+    of: int
+    minutes: float
+    corrections: int
+    alarms: Figure
+    set_aside: bool
+    early: int
+    consistency: Figure
+    against: Figure
+    out_of_line: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AxisResult:
+    """One axis.
+
+    Attributes:
+        axis: Its name.
+        unit: Unit of its strengths.
+        first: Its weakest strength.
+        last: Its strongest.
+        readers: The two whose points these are, None while two have not read it.
+        items: Items with both points.
+        points: Both points of each item, the smaller first; None for never.
+        low: Median of the smaller points; None for never.
+        high: Median of the larger points; None for never.
+        cautious_low: What unread items take as the smaller point; None for never, or if too few are read.
+        cautious_high: What unread items take as the larger point.
+        lent: Whether unread items take anything.
+        objectionable: Median of the larger objectionable points; None for never or not asked.
+        alpha: Krippendorff's α (interval) of the logarithm of strength, all readers.
+        ratio: Factor between the second reader's points and the first's.
+        close: Share of items whose two points lie within a factor of two.
+        unreliable: Whether the points are a factor of four apart on half the items.
+    """
+
+    axis: str
+    unit: str
+    first: float
+    last: float
+    readers: tuple[str, str] | None
+    items: int
+    points: tuple[tuple[float | None, float | None], ...]
+    low: float | None
+    high: float | None
+    cautious_low: float | None
+    cautious_high: float | None
+    lent: bool
+    objectionable: float | None
+    alpha: Figure
+    ratio: Figure
+    close: Figure
+    unreliable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What came of a study."""
+
+    study_id: str
+    name: str
+    protocol: str
+    renderer: str
+    readers: tuple[ReaderResult, ...]
+    axes: tuple[AxisResult, ...]
+    marks: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the results as plain values."""
+        return asdict(self)
+
+
+def results_of(study: Study, lake: Lake, readers: Sequence[Reader]) -> Results:
+    """Work out what came of a study.
+
+    Args:
+        study: The study.
+        lake: Where its readings are.
+        readers: Its readers.
+    """
+    rows = Marks(study, lake).rows()
+    latest = {
+        (row["annotator_id"], row["item_id"], row["axis"], row["catch"], row["repeat"]): row for row in rows
+    }
+    careless = {
+        reader.annotator_id for reader in readers if _is_careless(latest.values(), reader.annotator_id)
+    }
+    ladders = {ladder.key: ladder for ladder in study.ladders}
+    told = tuple(_reader(study, reader, rows, latest, ladders, careless) for reader in readers)
+    names = sorted({ladder.axis for ladder in study.ladders if not ladder.catch})
+    of_axis: dict[str, list[Row]] = {name: [] for name in names}
+    for row in latest.values():
+        if not row["catch"] and not row["repeat"] and row["annotator_id"] not in careless:
+            of_axis[row["axis"]].append(row)
+    axes = tuple(_axis(ladders, name, of_axis[name]) for name in names)
+    return Results(study.study_id, study.name, study.protocol, study.renderer, told, axes, len(rows))
+
+
+def _is_careless(rows: Iterable[Row], who: str) -> bool:
+    """Tell whether a reader marks too many ladders on which nothing changes."""
+    alarms, shown = _alarms(rows, who)
+    return wilson(alarms, shown)[0] > FALSE_ALARMS
+
+
+def _alarms(rows: Iterable[Row], who: str) -> tuple[int, int]:
+    catches = [row for row in rows if row["catch"] and row["annotator_id"] == who]
+    return sum(math.isfinite(row["perceptible"]) for row in catches), len(catches)
+
+
+def _reader(
+    study: Study,
+    reader: Reader,
+    rows: Sequence[Row],
+    latest: Mapping[Any, Row],
+    ladders: Mapping[Any, Ladder],
+    careless: set[str],
+) -> ReaderResult:
+    """Say how one reader reads."""
+    who = reader.annotator_id
+    own = [row for row in latest.values() if row["annotator_id"] == who]
+    asked = [row for row in own if study.objectionable and row["objectionable"] is None]
+    corrections = sum(row["annotator_id"] == who and row["reason"] not in {None, SECOND} for row in rows)
+    seconds = sum(row["seconds"] or 0.0 for row in rows if row["annotator_id"] == who)
+    first = [row for row in own if not row["catch"] and not row["repeat"]]
+    early = sum(row["perceptible"] <= ladders[_key(row)].strengths[0] * (1 + 1e-9) for row in first)
+    others = {row["annotator_id"] for row in latest.values()} - careless - {who}
+    points = _points(latest, ladders)
+    far = sum(_is_far(_against(who, {other}, points, ladders)) for other in others)
+    return ReaderResult(
+        reader=who,
+        order=reader.order,
+        read=len(own) - len(asked),
+        of=len(slots_of(study, reader.reader_id)),
+        minutes=seconds / 60,
+        corrections=corrections,
+        alarms=share(*_alarms(own, who)),
+        set_aside=who in careless,
+        early=early,
+        consistency=_consistency(own, ladders),
+        against=_against(who, others, points, ladders),
+        out_of_line=len(others) > 1 and 2 * far > len(others),
+    )
+
+
+def _is_far(against: Figure) -> bool:
+    """Tell whether the whole interval of a factor lies beyond `OUT_OF_LINE`."""
+    if against.low is None or against.high is None:
+        return False
+    return against.low > OUT_OF_LINE or against.high < 1 / OUT_OF_LINE
+
+
+def _consistency(own: Sequence[Row], ladders: Mapping[Any, Ladder]) -> Figure:
+    """Give the share of repeated ladders that a reader marked within one rung of the first time."""
+    held: dict[Any, dict[int, Row]] = defaultdict(dict)
+    for row in own:
+        held[_key(row)][row["repeat"]] = row
+    pairs = [(ladders[key], pair[0], pair[1]) for key, pair in held.items() if len(pair) > 1]
+    same = sum(abs(_rung(ladder, one) - _rung(ladder, two)) <= 1 for ladder, one, two in pairs)
+    return share(same, len(pairs))
+
+
+def _points(
+    latest: Mapping[Any, Row], ladders: Mapping[Any, Ladder]
+) -> dict[tuple[str, str, bool], dict[str, float]]:
+    """Give the logarithm of every point, by ladder and reader."""
+    points: dict[tuple[str, str, bool], dict[str, float]] = defaultdict(dict)
+    for row in latest.values():
+        if not row["catch"] and not row["repeat"]:
+            points[_key(row)][row["annotator_id"]] = log_point(ladders[_key(row)], row["perceptible"])
+    return points
+
+
+def _against(
+    who: str,
+    others: set[str],
+    points: Mapping[tuple[str, str, bool], Mapping[str, float]],
+    ladders: Mapping[Any, Ladder],
+) -> Figure:
+    """Give the factor between one reader's points and the median of others' on the same ladders."""
+    apart: dict[str, list[float]] = defaultdict(list)
+    for key, held in points.items():
+        beside = [value for name, value in held.items() if name in others]
+        if who in held and beside:
+            apart[ladders[key].cluster].append(held[who] - float(np.median(beside)))
+    return factor(apart)
+
+
+def _axis(ladders: Mapping[Any, Ladder], name: str, rows: Sequence[Row]) -> AxisResult:
+    """Say what was found on one axis: the two readers assigned first make its points."""
+    ladder = next(held for held in ladders.values() if held.axis == name and not held.catch)
+    first, last = ladder.strengths[0], ladder.strengths[-1]
+    by_item: dict[str, list[Row]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row["row"]):
+        if row["perceptible"] > first * (1 + 1e-9):
+            by_item[row["item_id"]].append(row)
+    pairs = {item: held[:2] for item, held in sorted(by_item.items()) if len(held) > 1}
+    points = [sorted(float(row["perceptible"]) for row in pair) for pair in pairs.values()]
+    lows, highs = [pair[0] for pair in points], [pair[1] for pair in points]
+    objections = [
+        max(row["objectionable"] for row in pair)
+        for pair in pairs.values()
+        if all(row["objectionable"] is not None for row in pair)
+    ]
+    apart: dict[str, list[float]] = defaultdict(list)
+    for pair in pairs.values():
+        one, two = (log_point(ladders[_key(row)], row["perceptible"]) for row in pair)
+        apart[ladders[_key(pair[0])].cluster].append(two - one)
+    lent = len(points) >= READ_ENOUGH
+    far = sum(min(high, last) > APART * low for low, high in points)
+    close = sum(abs(move) <= math.log(CLOSE) + 1e-9 for held in apart.values() for move in held)
+    names = [row["annotator_id"] for row in next(iter(pairs.values()), [])]
+    return AxisResult(
+        axis=name,
+        unit=ladder.unit,
+        first=first,
+        last=last,
+        readers=(names[0], names[1]) if names else None,
+        items=len(points),
+        points=tuple((finite(low), finite(high)) for low, high in points),
+        low=median(lows),
+        high=median(highs),
+        cautious_low=finite(float(np.quantile(lows, QUANTILE, method="lower"))) if lent else None,
+        cautious_high=finite(float(np.quantile(highs, 1 - QUANTILE, method="higher"))) if lent else None,
+        lent=lent,
+        objectionable=median(objections),
+        alpha=_alpha(ladders, by_item),
+        ratio=factor(apart),
+        close=share(close, len(points)),
+        unreliable=bool(points) and 2 * far >= len(points),
+    )
+
+
+def _alpha(ladders: Mapping[Any, Ladder], by_item: Mapping[str, Sequence[Row]]) -> Figure:
+    """Give Krippendorff's α of the logarithm of strength over all readers."""
+    items = {item: number for number, item in enumerate(sorted(by_item))}
+    readers = sorted({row["annotator_id"] for held in by_item.values() for row in held})
+    told = [
+        (items[item], readers.index(row["annotator_id"]), log_point(ladders[_key(row)], row["perceptible"]))
+        for item, held in by_item.items()
+        for row in held
+    ]
+    names = [ladders[_key(by_item[item][0])].cluster for item in items]
+    if not told:
+        return Figure(None, None, None, 0)
+    _, clusters = np.unique(names, return_inverse=True)
+    columns = tuple(np.array(column) for column in zip(*told, strict=True))
+    shared = Clusters(clusters, np.zeros(int(clusters.max()) + 1, np.intp))
+    found = alpha(Ratings(columns[0], columns[1], columns[2].astype(float), shared), INTERVAL)
+    if not found.alpha.defined:
+        return Figure(None, None, None, len(found.items))
+    estimate = found.alpha.estimate(found.unseen)
+    return estimated(found.alpha.value, estimate, len(found.items))
+
+
+def _rung(ladder: Ladder, row: Row) -> int:
+    """Give the rung that was marked; one beyond the last for never."""
+    point = float(row["perceptible"])
+    return 1 + sum(value < point * (1 - 1e-9) for value in ladder.strengths)
+
+
+def _key(row: Row) -> tuple[str, str, bool]:
+    return row["item_id"], row["axis"], row["catch"]
