@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge_audit_tasks import check, controls, prepare, report, score
+from judge_audit_tasks import budget, check, controls, prepare, report, score, spent
 from prefect import flow
 from prefect.futures import as_completed
 
@@ -36,6 +36,8 @@ def audit_flow(configuration: dict[str, Any]) -> tuple[stages.Prepared, int, sta
         bought += future.result()
         if far:
             progress.advance(waiting[future].probes)
+            progress.tell(spent(configuration, prepared))
+    budget(configuration, prepared)
     progress.stage("asking the controls")
     controls(configuration, prepared)
     progress.stage("measuring")

@@ -5,7 +5,21 @@ The flows and the in-process audit for notebooks call these same functions.
 
 from judge_audit.stages.asking import pace, score, score_controls
 from judge_audit.stages.examining import check
+from judge_audit.stages.paying import budget_lines, estimate, settle_budget, spent_so_far
 from judge_audit.stages.planning import Prepared, prepare
 from judge_audit.stages.reporting import Outcome, report
 
-__all__ = ["Outcome", "Prepared", "check", "pace", "prepare", "report", "score", "score_controls"]
+__all__ = [
+    "Outcome",
+    "Prepared",
+    "budget_lines",
+    "check",
+    "estimate",
+    "pace",
+    "prepare",
+    "report",
+    "score",
+    "score_controls",
+    "settle_budget",
+    "spent_so_far",
+]

@@ -17,6 +17,7 @@ from judge_audit.vocabulary import ORIGINAL, State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from judge_audit.budget import Purse
     from judge_audit.calling import BatchResult
     from judge_audit.judges.protocol import Judge
     from judge_audit.probes import Block
@@ -40,7 +41,7 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
             (item, [probe for probe in probes if is_first(probe)])
             for item, probes in _work(current, prepared, None)[:TRIED]
         ]
-        bought = _buy(current, current.judge, shown)
+        bought = _buy(current, current.judge, shown, purse=current.purse(prepared.audit_id))
     else:
         bought = 0
     held = current.lake.read("calls", judge_id=card.judge_id, state=State.OK.value)["latency_ms"]
@@ -68,11 +69,14 @@ def score(
             f"the judge “{current.judge.card.name}” came out as another one when it was loaded again, so it holds "
             "something that differs each time. Give it an attribute `identity`: a text that changes when it does."
         )
+    purse = current.purse(prepared.audit_id)
+    if purse is not None and purse.spent().stopped:
+        return 0
     work = _work(current, prepared, block)
     # The instruments need no turn of the judge's: they measure while it thinks.
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
         measured = beside.submit(_measure, current, work)
-        bought = _buy(current, current.judge, work, on_probes)
+        bought = _buy(current, current.judge, work, on_probes, purse)
         measured.result()
     return bought
 
@@ -90,11 +94,12 @@ def _buy(
     judge: Judge,
     work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
     on_probes: Callable[[int], None] | None = None,
+    purse: Purse | None = None,
 ) -> int:
     """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
     bought = 0
     with current.turn(judge.card):
-        for batch in _batches(current, judge, work):
+        for batch in _batches(current, judge, work, purse):
             if batch.calls:
                 _keep(current, batch.calls, batch.scores)
             bought += sum(call["state"] != State.INERT for call in batch.calls)
@@ -107,6 +112,7 @@ def _batches(
     current: Session,
     judge: Judge,
     work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+    purse: Purse | None = None,
 ) -> Iterator[BatchResult]:
     """Ask a judge for what is not in the lake yet."""
     held = current.lake.answered(judge.card.judge_id).to_pylist()
@@ -117,6 +123,7 @@ def _batches(
         load=lambda item: current.pixels(item["uri"]),
         answered={(row["probe_id"], row["repeat"]): row for row in held},
         mask=current.mask,
+        purse=purse,
     )
 
 
