@@ -10,6 +10,7 @@ import json
 import random
 import threading
 import time
+import weakref
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -134,6 +135,7 @@ class ChatClient:
                 follow_redirects=False, timeout=patience.timeout, event_hooks={"response": [_no_errors]}
             ),
         )
+        weakref.finalize(self, self._client.close)
         self._hidden, self._patience, self._name = hidden, patience, name
         self._lock = threading.Lock()
         self._not_before = 0.0
@@ -192,13 +194,10 @@ class ChatClient:
             failed = Failed("the reply is not valid JSON", again=True, lost=True)
         except self._openai.APITimeoutError:
             failed = Failed(f"no answer within {self._patience.timeout:g} s", again=True, lost=True)
-        except self._openai.APIConnectionError as error:
-            cause = error.__cause__
-            failed = self._told(cause) if isinstance(cause, _Status) else self._broken(cause or error)
-        except self._openai.OpenAIError as error:
-            failed = Failed(self._clean(str(error)))
         except Exception as error:  # noqa: BLE001 - the transport's errors share no class with the client's
-            failed = self._broken(error)
+            # Versions of the client differ in whether they wrap what the transport raises.
+            cause = error.__cause__ or error
+            failed = self._told(cause) if isinstance(cause, _Status) else self._broken(cause)
         # Outside the handlers: the error behind it holds the request's headers and must not hang on.
         raise failed
 

@@ -31,7 +31,7 @@ LEAST_MASS = 0.5
 """Probability that the score tokens must hold together for their expectation to be a score."""
 
 TIGHT = 0.001
-"""A probability that is not listed is at most the smallest listed one; above this that says too little."""
+"""A probability that is not listed counts as none only if it is smaller than this for certain."""
 
 FILTERED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist"})
 """Reasons for an end that mean: refused."""
@@ -119,7 +119,7 @@ class ReplyReader:
             raise NoLogprobs
         words = [str(place.get("token", "")) if isinstance(place, dict) else "" for place in places]
         at = next((at for at, word in enumerate(words) if word.strip()), len(words))
-        listed = _probabilities(places[at]) if at < len(words) else {}
+        listed, unseen = _probabilities(places[at]) if at < len(words) else ({}, 1.0)
         wanted = self.tokens or {"yes": 1.0, "no": 0.0}
         held = {token: mass for token, mass in listed.items() if token in wanted}
         raw = short(json.dumps({"text": short(text, 1_000), "probabilities": held}, ensure_ascii=False))
@@ -131,13 +131,13 @@ class ReplyReader:
             refused = REFUSAL.search(text[:LONGEST]) is not None
             return _silent(State.REFUSED if refused else State.UNPARSABLE, raw)
         if self.answer == "yes":
-            return self._yes(held, min(listed.values()), raw)
+            return self._yes(held, unseen, raw)
         value = math.fsum(mass * wanted[token] for token, mass in held.items()) / math.fsum(held.values())
         return Reply({self.dimension: value}, raw=raw)
 
-    def _yes(self, held: Mapping[str, float], least: float, raw: str) -> Reply:
-        """Give P(Yes) as VQAScore does; where Yes is not listed it is at most the smallest that is."""
-        if "yes" not in held and least > TIGHT:
+    def _yes(self, held: Mapping[str, float], unseen: float, raw: str) -> Reply:
+        """Give P(Yes) as VQAScore does (Lin et al. 2024); where Yes is not listed it must be next to nothing."""
+        if "yes" not in held and unseen > TIGHT:
             return _silent(State.UNPARSABLE, raw)
         return Reply({self.dimension: min(1.0, held.get("yes", 0.0))}, raw=raw)
 
@@ -186,17 +186,23 @@ def _text(content: Any) -> str:  # noqa: ANN401 - whatever the endpoint sent
     return "".join(part for part in parts if isinstance(part, str))
 
 
-def _probabilities(place: Mapping[str, Any]) -> dict[str, float]:
-    """Add up the probabilities of what stands at one place, by its word whatever its case and blanks."""
+def _probabilities(place: Mapping[str, Any]) -> tuple[dict[str, float], float]:
+    """Add up the probabilities of what stands at one place, by its word whatever its case and blanks.
+
+    Returns:
+        Probability by word, and the most that a word may have that is not listed.
+    """
     listed = place.get("top_logprobs")
     entries = listed if isinstance(listed, list) and listed else [place]
     found: dict[str, float] = {}
+    least = 1.0
     for entry in entries:
         told = entry.get("logprob") if isinstance(entry, dict) else None
         if isinstance(told, (int, float)) and not isinstance(told, bool) and -1e6 < told <= 1e-6:
-            word = str(entry.get("token", "")).strip().casefold()
-            found[word] = found.get(word, 0.0) + math.exp(told)
-    return found
+            word, mass = str(entry.get("token", "")).strip().casefold(), math.exp(told)
+            found[word] = found.get(word, 0.0) + mass
+            least = min(least, mass)
+    return found, min(least, max(0.0, 1.0 - math.fsum(found.values())))
 
 
 def _runs_on(token: str, after: str) -> bool:
