@@ -32,6 +32,7 @@ NOT_KINDS = frozenset(
         "model_shapes",
         "preprocessing",
         "prices",
+        "programs",
         "protocol",
         "replies",
         "ruler",
