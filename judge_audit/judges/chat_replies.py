@@ -96,7 +96,7 @@ class ReplyReader:
 
     def _written(self, text: str, ending: str, told: Any) -> Reply:  # noqa: ANN401 - whatever the endpoint sent
         """Read what was written."""
-        if self.answer in {"expected", "yes"}:
+        if self.answer in {"expected", "yes_probability"}:
             return self._of_tokens(text, told)
         if ending == "length":
             return _silent(State.UNPARSABLE, f"{short(text)} [cut off by max_tokens]")
@@ -130,7 +130,7 @@ class ReplyReader:
         ):
             refused = REFUSAL.search(text[:LONGEST]) is not None
             return _silent(State.REFUSED if refused else State.UNPARSABLE, raw)
-        if self.answer == "yes":
+        if self.answer == "yes_probability":
             return self._yes(held, unseen, raw)
         value = math.fsum(mass * wanted[token] for token, mass in held.items()) / math.fsum(held.values())
         return Reply({self.dimension: value}, raw=raw)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from judge_audit.judges.protocol import Stimulus
 
-Answer = Literal["text", "json", "expected", "yes"]
+Answer = Literal["text", "json", "expected", "yes_probability"]
 Place = Literal["before", "after"]
 
 TOP_TOKENS = 20
@@ -35,7 +35,7 @@ class ChatRequest:
         template: Text with `{prompt}` where the item's prompt goes.
         system: The system prompt, empty for none.
         answer: text (read by the parser), json (a JSON schema is demanded), expected (expectation over score
-            tokens) or yes (probability of Yes).
+            tokens) or yes_probability (of Yes).
         dimensions: Sub-scores that a JSON answer must hold.
         whole: Whether scores are whole numbers.
         place: Whether the picture comes before or after the text.
@@ -103,7 +103,7 @@ class ChatRequest:
         """Say in which form the answer is to come."""
         if self.answer == "json":
             return {"response_format": {"type": "json_schema", "json_schema": self._schema()}}
-        if self.answer in {"expected", "yes"}:
+        if self.answer in {"expected", "yes_probability"}:
             return {"logprobs": True, "top_logprobs": TOP_TOKENS}
         return {}
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards import Card
 
 KIND = "command"
-NEEDS = "a program that reads and writes JSON Lines"
 
 MOST_FILE_BYTES = 65_536 * MIB
 LAUNCHER = re.compile(

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from judge_audit.judges.replies import ReplyRule
 
 KIND = "endpoint"
-NEEDS = "pip install 'image-judge-audit[endpoint]'; an address that speaks the OpenAI protocol"
 
 MOST_TEMPLATE_BYTES = 262_144
 MOST_TOKENS = 512
@@ -276,7 +275,7 @@ def _reader(card: Card, files: CardFiles, rule: ReplyRule) -> ReplyReader:
     """Read how answers become scores, or note what is wrong."""
     answer = card.settings.get("answer", "text")
     tokens: dict[str, float] = {}
-    if answer in {"expected", "yes"} and len(card.dimensions) > 1:
+    if answer in {"expected", "yes_probability"} and len(card.dimensions) > 1:
         files.fault("dimensions", f"answer: {answer} gives one number; name one dimension.")
     if answer == "expected":
         tokens = _tokens(card)
@@ -304,7 +303,7 @@ def _tokens(card: Card) -> dict[str, float]:
 def _claims(card: Card, request: ChatRequest) -> dict[str, Any]:
     """Give the scale that a probability has by itself."""
     bare = card.scale_low is None and card.scale_high is None
-    return {"scale_low": 0.0, "scale_high": 1.0} if request.answer == "yes" and bare else {}
+    return {"scale_low": 0.0, "scale_high": 1.0} if request.answer == "yes_probability" and bare else {}
 
 
 def _most_out(decoding: Mapping[str, Any]) -> int:

@@ -193,7 +193,7 @@ def test_an_endpoint_without_logprobs_is_an_error_and_no_score(judge_at):
 def test_the_probability_of_yes_is_a_score_and_never_a_guess(judge_at, listed, value):
     told = answer(listed[0][0], logprobs=tokens(listed))
     with serving(lambda *_: told) as server:
-        judge = judge_at(server.url, answer="yes", scale_low=None, scale_high=None)
+        judge = judge_at(server.url, answer="yes_probability", scale_low=None, scale_high=None)
         (reply,) = judge.score(stimuli(1))
     assert (judge.card.scale_low, judge.card.scale_high) == (0.0, 1.0)
     assert reply.scores.get("overall") == (None if value is None else pytest.approx(value, abs=1e-9))

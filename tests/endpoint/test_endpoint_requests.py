@@ -238,7 +238,7 @@ def test_nobody_listening_is_told_as_such(judge_at):
         ({"prompt_file": "p.txt"}, "give the text or the file"),
         ({"answer": "number"}, 'answer: "json"'),
         ({"answer": "expected"}, "tokens: {A: 5"),
-        ({"answer": "yes", "dimensions": ["a", "b"]}, "name one dimension"),
+        ({"answer": "yes_probability", "dimensions": ["a", "b"]}, "name one dimension"),
         ({"tokens": {"a": 1, "b": 2}}, "belong to answer: expected"),
         ({"pinned": True}, "weights: sha256"),
         ({"decoding": {"messages": []}}, "messages"),
