@@ -22,7 +22,9 @@ NOT_KINDS = frozenset(
     {
         "card_files",
         "cards",
+        "chat_cards",
         "chat_client",
+        "chat_failures",
         "chat_replies",
         "chat_requests",
         "controls",
@@ -32,6 +34,7 @@ NOT_KINDS = frozenset(
         "model_shapes",
         "preprocessing",
         "prices",
+        "program_cards",
         "programs",
         "protocol",
         "replies",

@@ -12,11 +12,19 @@ import threading
 import time
 import weakref
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import UsageError
+from judge_audit.judges.chat_failures import (
+    AGAIN,
+    POINTLESS,
+    REFUSING,
+    UNFIT,
+    Failed,
+    hopeless,
+    message_of,
+    retry_after,
+)
 from judge_audit.judges.chat_replies import short
 
 if TYPE_CHECKING:
@@ -26,28 +34,6 @@ if TYPE_CHECKING:
 
 MOST_REPLY_BYTES = 4 << 20
 MOST_ERROR_BYTES = 64 << 10
-AGAIN = frozenset({408, 409, 425, 429})
-"""Answers, beside those from 500 on, after which the same request may succeed."""
-
-POINTLESS = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-"""What stands in a 429 that no waiting helps."""
-
-REFUSING = (
-    "content_filter",
-    "content_policy",
-    "content policy",
-    "data_inspection_failed",
-    "moderation",
-    "responsibleai",
-    "safety system",
-)
-"""What services write when their filter, and not the request's form, turns a picture or a prompt away."""
-
-UNFIT = frozenset({400, 422})
-"""Answers that mean: this request cannot be answered."""
-
-FORMS = ("response_format", "json_schema", "logprobs")
-"""What stands in such an answer where the form demanded is not to be had."""
 
 NO_KEY = "none"
 """Sent where a card names no key; local servers look at no key."""
@@ -72,31 +58,6 @@ class Patience:
     first_wait: float = 1.0
     most_wait: float = 30.0
     longest: float = 300.0
-
-
-class Failed(Exception):  # noqa: N818 - what happened, without the library's error behind it
-    """A request that brought no answer.
-
-    Attributes:
-        again: Whether the same request may succeed later.
-        wait: Seconds that the endpoint asks to wait, None if it does not say.
-        refused: Whether the endpoint's filter turned the picture or the prompt away.
-        lost: Whether the endpoint may have answered, and charged, all the same.
-    """
-
-    def __init__(
-        self,
-        reason: str,
-        *,
-        again: bool = False,
-        wait: float | None = None,
-        refused: bool = False,
-        lost: bool = False,
-    ) -> None:
-        """Keep what is to be known."""
-        super().__init__(reason)
-        self.again, self.wait, self.refused, self.lost = again, wait, refused, lost
-        self.attempts, self.losses = 1, 0
 
 
 class _Status(Exception):  # noqa: N818 - carries an answer out of the library
@@ -154,21 +115,27 @@ class ChatClient:
             Failed: If no answer could be had; says why and how often it was tried.
             UsageError: If no request of this kind can be answered (wrong key, unknown model).
         """
-        import stamina  # noqa: PLC0415 - an extra, like the client itself
+        import tenacity  # noqa: PLC0415 - an extra, like the client itself
 
         patience, losses, number = self._patience, 0, 0
-        tries = stamina.retry_context(
-            on=_wait,
-            attempts=patience.attempts,
-            timeout=None,
-            wait_initial=patience.first_wait,
-            wait_max=patience.most_wait,
-            wait_jitter=patience.first_wait,
+        growing = tenacity.wait_exponential(multiplier=patience.first_wait, max=patience.most_wait)
+        later = growing + tenacity.wait_random(0, patience.first_wait)
+
+        def wait(state: Any) -> float:  # noqa: ANN401 - tenacity's own
+            """Wait as long as the endpoint asks, else longer and longer."""
+            error = state.outcome.exception()
+            return float(later(state)) if error.wait is None else float(error.wait)
+
+        tries = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, Failed) and error.again),
+            stop=tenacity.stop_after_attempt(patience.attempts),
+            wait=wait,
+            reraise=True,
         )
         try:
             for attempt in tries:
                 with attempt:
-                    number = attempt.num
+                    number = attempt.retry_state.attempt_number
                     self._hold_back()
                     try:
                         return self._once(fields), number, losses
@@ -209,15 +176,15 @@ class ChatClient:
 
     def _told(self, answer: _Status) -> Failed | UsageError:
         """Read an answer that is no good one; a UsageError if every request would be answered so."""
-        said = self._clean(_message(answer.body))
+        said = self._clean(message_of(answer.body))
         line = f"HTTP {answer.status}{': ' + said if said else ''}"
         whole = answer.body.decode("utf-8", "replace").casefold()
-        if advice := _hopeless(answer.status, whole):
+        if advice := hopeless(answer.status, whole):
             return UsageError(f"judge “{self._name}”: {advice[0]} ({line}). {advice[1]}")
         if answer.status in UNFIT | {403, 451} and any(word in whole for word in REFUSING):
             return Failed(line, refused=True)
         again = answer.status >= 500 or answer.status in AGAIN
-        wait = _retry_after(answer.headers) if again else None
+        wait = retry_after(answer.headers) if again else None
         if any(word in whole for word in POINTLESS):
             return Failed(line)
         if wait is not None and wait > self._patience.longest:
@@ -285,50 +252,3 @@ def _no_errors(response: Any) -> None:  # noqa: ANN401 - the transport's own typ
     except Exception:  # noqa: BLE001 - whatever is wrong with the body, the status says enough
         body = b""
     raise _Status(response.status_code, dict(response.headers), body)
-
-
-def _hopeless(status: int, body: str) -> tuple[str, str] | None:
-    """Say what is wrong, and what to do, if no request of this kind can be answered."""
-    if status == 401:
-        return "the endpoint does not take the key", "Look at key_env or key_file in the card."
-    if status == 404:
-        return "there is no such model or address", "Look at base_url and model in the card."
-    if status in UNFIT and any(word in body for word in FORMS):
-        advice = "Write answer: text in the card, and ask for the form in the prompt."
-        return "the endpoint cannot answer in the form that the card demands", advice
-    return None
-
-
-def _wait(error: Exception) -> bool | float:
-    """Say whether and when a request is tried again: as the endpoint asks, else later and later."""
-    if not isinstance(error, Failed) or not error.again:
-        return False
-    return True if error.wait is None else error.wait
-
-
-def _message(body: bytes) -> str:
-    """Find the sentence in an error's body."""
-    text = body.decode("utf-8", "replace").strip()
-    try:
-        told = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    inner = told.get("error", told) if isinstance(told, dict) else told
-    said = inner.get("message", inner) if isinstance(inner, dict) else inner
-    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read when to ask again: in milliseconds, seconds or as a date."""
-    told = {name.lower(): value for name, value in headers.items()}
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(told[name]) * unit
-        except (KeyError, ValueError):
-            continue
-        return seconds if 0 <= seconds < 1e9 else None
-    try:
-        left = parsedate_to_datetime(told["retry-after"]) - datetime.now(UTC)
-    except (KeyError, ValueError, TypeError):
-        return None
-    return max(0.0, left.total_seconds())
