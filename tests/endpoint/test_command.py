@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from conftest import pictures, stimuli
+from little_vlm import pictures, stimuli
 
 from judge_audit.errors import InputError, UsageError
 from judge_audit.judges import load_judge

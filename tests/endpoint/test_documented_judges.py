@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from chat_server import answer, serving, tokens
-from conftest import stimuli
+from little_vlm import stimuli
 
 from judge_audit.judges import load_judge
 

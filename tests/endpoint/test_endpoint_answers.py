@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from chat_server import Raw, answer, error, serving, tokens
-from conftest import stimuli
+from little_vlm import stimuli
 
 from judge_audit.errors import UsageError
 from judge_audit.judges.protocol import Unanswered

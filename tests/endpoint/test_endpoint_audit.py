@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 from chat_server import Raw, answer, error, serving
-from conftest import card
+from little_vlm import card
 from PIL import Image
 
 import judge_audit

@@ -11,7 +11,7 @@ from email.utils import formatdate
 import numpy as np
 import pytest
 from chat_server import answer, decoded, error, serving
-from conftest import pictures, stimuli
+from little_vlm import pictures, stimuli
 from PIL import Image
 
 from judge_audit.axes import builtin_axes
