@@ -71,7 +71,7 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
 def ready(configuration: Configuration, progress: Progress) -> Session:
     """Read everything an audit goes by: faulty input is told before a server is started for it."""
     current = session(configuration)
-    _ = current.judge, current.axes
+    _ = current.judge, current.axes, current.purse("")
     if not current.is_table:
         progress.stage("reading pictures")
         current.items(progress.at)
@@ -211,6 +211,9 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     if current.is_table:
         return _dry_table(current, prepared)
     seconds, tried = stages.pace(current, prepared)
+    costs = stages.estimate(current, prepared)
+    if (purse := current.purse(prepared.audit_id)) is not None:
+        purse.remove()
     tried_words = f"; {tried} untouched pictures were tried, their answers are kept" if tried else ""
     ladders = sum(len(axis.strengths) for axis in current.axes.values())
     probes = current.plan_table("probes", prepared.plan_id)
@@ -238,6 +241,8 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
         "seconds_per_call": seconds,
         "tried_calls": tried,
         "expected_minutes": minutes,
+        "expected_cost": costs.cost,
+        "currency": costs.currency or None,
         "warnings": list(prepared.warnings),
     }
     lines = [
@@ -251,6 +256,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
         ),
         *([f"Up to {more:,} more follow: combined changes, chosen by these answers."] if more else []),
         f"About {minutes:.1f} minutes at {1000 * seconds:.1f} ms a call, one at a time{tried_words}.",
+        *([costs.line] if costs.cost is not None else []),
         *(f"Note: {warning}" for warning in prepared.warnings),
     ]
     return AuditResult("", "", "", 0, prepared.reused_calls, lines, document)

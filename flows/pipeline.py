@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_tasks import check, combine, controls, gate, prepare, report, score
+from judge_audit_tasks import budget, check, combine, controls, gate, prepare, report, score, spent
 from prefect import flow
 from prefect.futures import as_completed
 
@@ -54,10 +54,12 @@ def stage_by_stage(configuration: dict[str, Any]) -> tuple[stages.Prepared, int,
     prepared = prepare(configuration)
     progress.stage("asking the judge", prepared.new_calls + prepared.reused_calls)
     bought = _scored(configuration, prepared, progress)
+    budget(configuration, prepared)
     prepared = combine(configuration, prepared)
     if prepared.blocks:
         progress.stage("asking the judge of changes combined", sum(block.probes for block in prepared.blocks))
         bought += _scored(configuration, prepared, progress)
+        budget(configuration, prepared)
     progress.stage("asking the controls")
     controls(configuration, prepared)
     progress.stage("measuring")
@@ -80,4 +82,5 @@ def _scored(configuration: dict[str, Any], prepared: stages.Prepared, progress: 
             bought += future.result()
             if far:
                 progress.advance(waiting[future].probes)
+                progress.tell(spent(configuration, prepared))
     return bought

@@ -20,7 +20,7 @@ from judge_audit.axes.scratch import Scratch
 from judge_audit.combined import draw_combined, read_recipe
 from judge_audit.digests import pixel_digest, text_digest
 from judge_audit.errors import AuditError, MachineryError, UsageError
-from judge_audit.judges.protocol import Recipe, Reply, Stimulus
+from judge_audit.judges.protocol import Recipe, Reply, Stimulus, Unanswered
 from judge_audit.measures.headroom import is_combined
 from judge_audit.sight import ASKINGS, SIGHT
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, Region, State
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.axes.axis import Axis
+    from judge_audit.budget import Purse
     from judge_audit.judges.cards import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
     from judge_audit.kinds.kind import Kind
@@ -70,12 +71,16 @@ class BatchResult:
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """One batch with what it says of the judge: answers, pictures that failed for the first time, last error."""
+    """One batch with what it says of the judge: answers, pictures that failed for the first time, last error.
+
+    `spent` says that the budget did not reach for all of it.
+    """
 
     result: BatchResult
     answers: int
     new_failures: int
     error: Exception | None
+    spent: bool = False
 
 
 def runtime_id(card: Card) -> str:
@@ -95,6 +100,7 @@ def score_block(
     answered: Mapping[tuple[str, int], Row],
     mask: Callable[[Row], NDArray[np.bool_] | None] | None = None,
     damage: Damage | None = None,
+    purse: Purse | None = None,
 ) -> Iterator[BatchResult]:
     """Score items with all their probes, batch by batch.
 
@@ -110,6 +116,7 @@ def score_block(
             trusted, one drawn by others is bought again only if its pixels differ.
         mask: Reads the mask of an item that came with one; asked only for probes that keep to it.
         damage: Draws the damaged member of a pair from its item, its probe and the item's pixels.
+        purse: What the answers are paid from; where it is empty, the scoring ends.
 
     Yields:
         What to commit. A batch with nothing new is yielded with no rows.
@@ -121,7 +128,7 @@ def score_block(
     known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
     draw = _Drawing(axes, damage)
     with ahead(_drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask)) as batches:
-        asked = (_ask(judge, batch, size, renderer) for size, batch in batches)
+        asked = (_ask(judge, batch, size, renderer, purse) for size, batch in batches)
         yield from _kept(judge, asked, known=known)
 
 
@@ -148,6 +155,8 @@ def _kept(judge: Judge, asked: Iterator[_Heard], *, known: bool) -> Iterator[Bat
         if not failures and (known or last is None):
             yield from waiting
             waiting = []
+        if heard.spent:
+            break
     if last is not None and not known:
         raise _useless(judge, last) from last
     yield from waiting
@@ -290,16 +299,22 @@ def ahead(  # noqa: C901 - three small functions around one queue
         thread.join()
 
 
-def _ask(judge: Judge, batch: Sequence[Drawn], size: int, renderer: str) -> _Heard:
-    """Ask for a batch and write down what came of it."""
-    result = BatchResult(probes=size)
-    shown = [drawn for drawn in batch if not drawn.inert]
-    stimuli = [Stimulus(drawn.pixels, drawn.probe["prompt"]) for drawn in shown if drawn.pixels is not None]
+def _ask(
+    judge: Judge, batch: Sequence[Drawn], size: int, renderer: str, purse: Purse | None = None
+) -> _Heard:
+    """Ask for a batch, as far as the purse reaches, and write down what came of it."""
+    wanted = [drawn for drawn in batch if not drawn.inert]
+    stimuli = [Stimulus(drawn.pixels, drawn.probe["prompt"]) for drawn in wanted if drawn.pixels is not None]
     started = time.perf_counter()
-    replies, error = _replies(judge, stimuli) if stimuli else ([], None)
-    latency = 1000 * (time.perf_counter() - started) / max(len(stimuli), 1)
+    replies, error = _paid(judge, stimuli, purse)
+    shown = wanted[: len(replies)]
+    left = {id(drawn) for drawn in wanted[len(replies) :]}
+    result = BatchResult(probes=size - len(left))
+    latency = 1000 * (time.perf_counter() - started) / max(len(shown), 1)
     reply_of = dict(zip([id(drawn) for drawn in shown], replies, strict=True))
     for drawn in batch:
+        if id(drawn) in left:
+            continue
         reply = Reply(state=State.INERT, attempts=0) if drawn.inert else reply_of[id(drawn)]
         call, scores = rows_of(judge.card, drawn.probe, reply)
         call |= {"renderer": renderer, "pixel_digest": drawn.digest}
@@ -308,7 +323,27 @@ def _ask(judge: Judge, batch: Sequence[Drawn], size: int, renderer: str) -> _Hea
         result.scores.extend(scores)
     failed = [drawn for drawn, reply in zip(shown, replies, strict=True) if reply.state == State.FAILED]
     fresh = sum(not drawn.failed_before for drawn in failed)
-    return _Heard(result, len(shown) - len(failed), fresh, error)
+    return _Heard(result, len(shown) - len(failed), fresh, error, spent=bool(left))
+
+
+def _paid(
+    judge: Judge, stimuli: Sequence[Stimulus], purse: Purse | None
+) -> tuple[list[Reply], Exception | None]:
+    """Call the judge for as many pictures as the purse reaches, from the first on."""
+    if purse is None or not stimuli:
+        return _replies(judge, stimuli) if stimuli else ([], None)
+    found: list[Reply] = []
+    last: Exception | None = None
+    while len(found) < len(stimuli):
+        left = stimuli[len(found) :]
+        with purse.taken([purse.most_cost(judge, entry) for entry in left]) as taken:
+            if not taken.count:
+                break
+            replies, error = _replies(judge, left[: taken.count])
+            taken.settle(sum(reply.cost for reply in replies))
+        found += replies
+        last = error or last
+    return found, last
 
 
 def _replies(judge: Judge, stimuli: Sequence[Stimulus]) -> tuple[list[Reply], Exception | None]:
@@ -317,6 +352,8 @@ def _replies(judge: Judge, stimuli: Sequence[Stimulus]) -> tuple[list[Reply], Ex
         return _checked(judge, stimuli, judge.score(stimuli)), None
     except AuditError:
         raise
+    except Unanswered as error:
+        return _checked(judge, stimuli, error.replies), error
     except Exception as error:  # noqa: BLE001 - a judge may raise anything
         if len(stimuli) == 1:
             return [_failed(error, attempts=1)], error
@@ -362,7 +399,7 @@ def rows_of(card: Card, probe: Row, reply: Reply) -> tuple[dict[str, Any], list[
     """
     key = {"judge_id": card.judge_id, "probe_id": probe["probe_id"], "repeat": probe["repeat"]}
     key["is_control"] = card.kind in {"control", "ruler"}
-    strangers = sorted(set(reply.scores) - set(card.dimensions))
+    strangers = sorted({*reply.scores, *reply.states} - set(card.dimensions))
     if strangers:
         raise UsageError(
             f"the judge “{card.name}” answered the dimensions {', '.join(strangers)}, which its card does not name. "
@@ -373,15 +410,21 @@ def rows_of(card: Card, probe: Row, reply: Reply) -> tuple[dict[str, Any], list[
     if reply.state == State.OK:
         for dimension in card.dimensions:
             value, state = _value(card, reply.scores.get(dimension))
+            if dimension in reply.states:
+                value, state = None, reply.states[dimension]
             if value is not None and state == State.OUT_OF_SCALE:
                 raw = f"{raw} {dimension}={value!r}".strip()
             row = {**key, "dimension": dimension, "value": value if state == State.OK else None}
             scores.append({**row, "state": state.value, "parser_version": card.parser_version})
     elif reply.state != State.INERT:
-        row = {**key, "value": None, "state": reply.state.value, "parser_version": card.parser_version}
-        scores = [{**row, "dimension": dimension} for dimension in card.dimensions]
+        row = {**key, "value": None, "parser_version": card.parser_version}
+        scores = [
+            {**row, "dimension": dimension, "state": reply.states.get(dimension, reply.state).value}
+            for dimension in card.dimensions
+        ]
     call = {**key, "runtime_id": runtime_id(card), "state": reply.state.value, "raw_reply": raw}
     call |= {"attempts": reply.attempts, "tokens": reply.tokens, "cost": reply.cost}
+    call |= {"served_by": reply.served_by or None}
     return call, scores
 
 

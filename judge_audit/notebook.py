@@ -99,6 +99,7 @@ def audit(
 
     Raises:
         UsageError: If anything given cannot be used.
+        BudgetReached: If max_calls or max_cost did not reach; everything bought is in the lake.
     """
     home = str(lake) if lake is not None else str(Path(tempfile.mkdtemp(prefix="judge-audit-")) / "lake")
     given = {
@@ -118,6 +119,7 @@ def audit(
             list(pool.map(lambda block: stages.score(current, prepared, block), share))
         prepared = stages.combine(current, prepared)
         list(pool.map(lambda block: stages.score(current, prepared, block), prepared.blocks))
+    stages.settle_budget(current, prepared)
     stages.score_controls(current, prepared)
     stages.check(current, prepared)
     outcome = stages.report(current, prepared)

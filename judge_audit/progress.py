@@ -27,6 +27,12 @@ class Progress:
     def at(self, done: int, total: int) -> None:
         """Say how far the stage is."""
 
+    def tell(self, spent: str) -> None:
+        """Say beside how far the stage is what it has cost."""
+
+    def note(self, line: str) -> None:
+        """Say a sentence between two stages."""
+
     def close(self) -> None:
         """End the last stage."""
 
@@ -38,14 +44,14 @@ class PlainProgress(Progress):
         """Write to a stream."""
         self._stream = stream
         self._lock = threading.Lock()
-        self._name, self._total, self._done = "", 0, 0
+        self._name, self._total, self._done, self._spent = "", 0, 0, ""
         self._began = self._said = time.monotonic()
 
     def stage(self, name: str, total: int = 0) -> None:
         """Begin a stage."""
         with self._lock:
             self._finish()
-            self._name, self._total, self._done = name, total, 0
+            self._name, self._total, self._done, self._spent = name, total, 0, ""
             self._began = self._said = time.monotonic()
             self._write(f"{name} …")
 
@@ -61,6 +67,16 @@ class PlainProgress(Progress):
             self._done, self._total = done, total
             self._maybe_say()
 
+    def tell(self, spent: str) -> None:
+        """Say what the stage has cost."""
+        with self._lock:
+            self._spent = spent
+
+    def note(self, line: str) -> None:
+        """Say a sentence."""
+        with self._lock:
+            self._write(line)
+
     def close(self) -> None:
         """End the last stage."""
         with self._lock:
@@ -74,12 +90,16 @@ class PlainProgress(Progress):
             rate = self._done / max(now - self._began, 1e-9)
             left = (self._total - self._done) / rate if self._total and rate else 0
             of = f" of {self._total:,}" if self._total else ""
-            self._write(f"{self._name}: {self._done:,}{of}, {rate:.1f} a second, about {left:.0f} s left")
+            spent = f", {self._spent}" if self._spent else ""
+            self._write(
+                f"{self._name}: {self._done:,}{of}, {rate:.1f} a second, about {left:.0f} s left{spent}"
+            )
 
     def _finish(self) -> None:
         if self._name and self._done:
             spent = time.monotonic() - self._began
-            self._write(f"{self._name}: {self._done:,} in {spent:.1f} s")
+            cost = f", {self._spent}" if self._spent else ""
+            self._write(f"{self._name}: {self._done:,} in {spent:.1f} s{cost}")
 
     def _write(self, line: str) -> None:
         print(line, file=self._stream, flush=True)
@@ -104,6 +124,7 @@ class BarProgress(Progress):
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
+            TextColumn("{task.fields[spent]}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
         )
@@ -113,7 +134,7 @@ class BarProgress(Progress):
     def stage(self, name: str, total: int = 0) -> None:
         """Begin a stage."""
         self._settle()
-        self._task = self._bars.add_task(name, total=total or None, rate="")
+        self._task = self._bars.add_task(name, total=total or None, rate="", spent="")
 
     def advance(self, steps: int = 1) -> None:
         """Take steps."""
@@ -126,6 +147,15 @@ class BarProgress(Progress):
         """Say how far the stage is."""
         if self._task is not None:
             self._bars.update(self._task, completed=done, total=total)
+
+    def tell(self, spent: str) -> None:
+        """Say what the stage has cost."""
+        if self._task is not None:
+            self._bars.update(self._task, spent=spent)
+
+    def note(self, line: str) -> None:
+        """Say a sentence above the bars."""
+        self._bars.console.print(line, markup=False, highlight=False)
 
     def close(self) -> None:
         """End the last stage."""

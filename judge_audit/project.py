@@ -52,6 +52,8 @@ class Configuration:
         runner: threads or processes.
         workers: Tasks at a time; 0 for one per core.
         skip_bad: Leave bad rows of the items file out, and list them.
+        max_calls: Pictures shown to the judge in this run at most, None for any number.
+        max_cost: What they may cost at most, in the currency of the judge's card, None for any sum.
         project: The team's folder, "" if there is none.
     """
 
@@ -78,6 +80,8 @@ class Configuration:
     runner: str = "threads"
     workers: int = 0
     skip_bad: bool = False
+    max_calls: int | None = None
+    max_cost: float | None = None
     project: str = ""
 
     def as_json(self) -> dict[str, Any]:

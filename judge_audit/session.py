@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 
 from judge_audit.anchors import hold_to_lake, read_anchors
 from judge_audit.brand import read_brand_rules
+from judge_audit.budget import FOLDER as BUDGET_FOLDER
+from judge_audit.budget import Purse
 from judge_audit.covariates import Surveyor
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.errors import UsageError
@@ -24,6 +26,7 @@ from judge_audit.imports.paired import pairs_of
 from judge_audit.items import ItemsRead, read_items
 from judge_audit.judges import load_judge
 from judge_audit.judges.controls import builtin_controls, seeing_controls
+from judge_audit.judges.protocol import PricedJudge
 from judge_audit.judges.ruler import Ruler
 from judge_audit.judges.table import KIND as TABLE_KIND
 from judge_audit.lake import Lake
@@ -299,6 +302,24 @@ class Session:
             if card.judge_id not in self._turns:
                 self._turns[card.judge_id] = threading.BoundedSemaphore(card.concurrency)
             return self._turns[card.judge_id]
+
+    def purse(self, audit_id: str) -> Purse | None:
+        """Give what an audit's answers are paid from, None where nothing costs and nothing is capped.
+
+        Raises:
+            UsageError: If a sum is capped and the judge's card names no prices.
+        """
+        told = self.configuration
+        currency = self.judge.currency if isinstance(self.judge, PricedJudge) else ""
+        if told.max_cost is not None and not currency:
+            raise UsageError(
+                f"--max-cost: the judge “{self.judge.card.name}” names no prices, so what it costs is not known. Add "
+                "them to its card, for example prices: {currency: USD, input: 2.5, output: 10}, or use --max-calls."
+            )
+        if self.is_table or (told.max_calls is None and not currency):
+            return None
+        path = Path(self.lake.url) / BUDGET_FOLDER / f"{audit_id}.sqlite"
+        return Purse(path, told.max_calls, told.max_cost, currency)
 
     def pixels(self, uri: str) -> NDArray[np.uint8]:
         """Decode one image."""

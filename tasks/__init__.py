@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 @task(name="prepare", cache_policy=NO_CACHE, persist_result=False)
 def prepare(configuration: dict[str, Any]) -> stages.Prepared:
     """Read the items, plan the probes, settle the zones."""
-    return stages.prepare(session(Configuration.from_json(configuration)), on_image=current_progress().at)
+    current, progress = session(Configuration.from_json(configuration)), current_progress()
+    prepared = stages.prepare(current, on_image=progress.at)
+    for line in stages.budget_lines(current, prepared):
+        progress.note(line)
+    return prepared
 
 
 @task(
@@ -34,8 +38,24 @@ def score(
 ) -> int:
     """Score one block of items with all their ladders; every batch is committed as it is answered."""
     del source, number  # they name the run on Prefect's page
-    current = session(Configuration.from_json(configuration))
-    return stages.score(current, prepared, block, on_probes=current_progress().advance)
+    current, progress = session(Configuration.from_json(configuration)), current_progress()
+
+    def settled(probes: int) -> None:
+        progress.advance(probes)
+        progress.tell(stages.spent_so_far(current, prepared))
+
+    return stages.score(current, prepared, block, on_probes=settled)
+
+
+def spent(configuration: dict[str, Any], prepared: stages.Prepared) -> str:
+    """Say what was spent so far by all workers of this machine."""
+    return stages.spent_so_far(session(Configuration.from_json(configuration)), prepared)
+
+
+@task(name="budget", cache_policy=NO_CACHE, persist_result=False)
+def budget(configuration: dict[str, Any], prepared: stages.Prepared) -> None:
+    """End the run where the budget did not reach for everything."""
+    stages.settle_budget(session(Configuration.from_json(configuration)), prepared)
 
 
 @task(name="combine", cache_policy=NO_CACHE, persist_result=False)

@@ -22,6 +22,10 @@ REPORT = typer.Option(None, "--report", help="Folder of the report.")
 LAKE = typer.Option(None, "--lake", help="Folder of the results.")
 RUNNER = typer.Option(None, "--runner", help="How tasks run: threads or processes.")
 WORKERS = typer.Option(None, "--workers", help="Tasks at a time; 0 for one per core.")
+MAX_CALLS = typer.Option(None, "--max-calls", min=0, help="Show the judge so many pictures at most.")
+MAX_COST = typer.Option(
+    None, "--max-cost", min=0, help="Spend so much at most, in the currency of the judge's card."
+)
 DRY_RUN = typer.Option(
     False,
     "--dry-run",
@@ -138,6 +142,8 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
     report: str | None = REPORT,
     runner: str | None = RUNNER,
     workers: int | None = WORKERS,
+    max_calls: int | None = MAX_CALLS,
+    max_cost: float | None = MAX_COST,
     skip_bad: bool = typer.Option(False, "--skip-bad", help="Leave bad rows out, and list them."),
     dry_run: bool = DRY_RUN,
     as_json: bool = AS_JSON,
@@ -167,6 +173,8 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
         "runner": runner,
         "workers": workers,
         "skip_bad": skip_bad or None,
+        "max_calls": max_calls,
+        "max_cost": max_cost,
     }
     _audit(resolve(file, overrides), dry_run=dry_run, as_json=as_json)
 

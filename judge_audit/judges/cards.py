@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from jsonschema.exceptions import ValidationError
+
 MOST_ENTRIES = 2_000
 LARGEST = 1e18
 
@@ -102,12 +104,19 @@ class Card:
 
 
 def card_schema(kind: str = "") -> dict[str, Any]:
-    """Give the JSON Schema of cards, with the fields of one kind's own if it has a `<kind>.schema.json`."""
+    """Give the JSON Schema of cards, with the fields of one kind's own if it has a `<kind>.schema.json`.
+
+    Fields that several kinds have lie in `shared/` and are named under `shared`.
+    """
     folder = files("judge_audit_schemas") / "cards"
     schema: dict[str, Any] = json.loads((folder / "card.schema.json").read_text(encoding="utf-8"))
     own = folder / f"{kind}.schema.json"
     if kind.isalnum() and kind != "card" and own.is_file():
         added = json.loads(own.read_text(encoding="utf-8"))
+        for name in added.get("shared", ()):
+            schema["properties"] |= json.loads(
+                (folder / "shared" / f"{name}.json").read_text(encoding="utf-8")
+            )
         schema["properties"] |= added["properties"]
         schema["required"] += added.get("required", [])
     return schema
@@ -143,7 +152,7 @@ def card_of(content: Any, origin: str) -> Card:  # noqa: ANN401 - whatever a fil
             origin,
             0,
             ".".join(str(part) for part in error.absolute_path),
-            f"{error.message}.{_example(schema, error.absolute_path)}",
+            f"{_message(error)}.{_example(schema, error.absolute_path)}",
         )
         for error in Draft202012Validator(schema).iter_errors(content)
     ]
@@ -155,6 +164,8 @@ def card_of(content: Any, origin: str) -> Card:  # noqa: ANN401 - whatever a fil
         raise InputError([Fault(origin, 0, "scale_low", message)])
     if faults := _means_faults(origin, content):
         raise InputError(faults, "means says: the audit's name of a dimension, then the judge's own.")
+    own = {name: told["default"] for name, told in schema["properties"].items() if "default" in told}
+    content = {**own, **content}
     known = {entry.name for entry in fields(Card)}
     given = {name: value for name, value in content.items() if name in known}
     given["dimensions"] = tuple(content.get("dimensions", (OVERALL,)))
@@ -176,6 +187,13 @@ def _means_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
             said = f"the judge has a dimension “{name}” of its own; it cannot be called “{called}” as well."
             faults.append(Fault(origin, 0, f"means.{name}", said))
     return faults
+
+
+def _message(error: ValidationError) -> str:
+    """Say what is wrong; of a field that may hold a secret by mistake, not what it holds."""
+    if isinstance(error.schema, dict) and error.schema.get("writeOnly"):
+        return "it is not what belongs there (and is not repeated here, lest it be a key)"
+    return error.message
 
 
 def _example(schema: Mapping[str, Any], path: Iterable[str | int]) -> str:

@@ -72,6 +72,8 @@ class Reply:
         attempts: Tries until this answer.
         tokens: Tokens used.
         cost: Price in the card's currency.
+        states: What is wrong with single dimensions, where the others have a number.
+        served_by: What answered, in the service's own words.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -80,6 +82,24 @@ class Reply:
     attempts: int = 1
     tokens: int = 0
     cost: float = 0.0
+    states: Mapping[str, State] = field(default_factory=dict)
+    served_by: str = ""
+
+
+class Unanswered(Exception):  # noqa: N818 - what happened, as a judge tells it
+    """Raised by a judge of whose batch some pictures failed for no fault of theirs; carries all its replies.
+
+    The picture is not tried again at once (the judge has done so), and a judge that fails on picture after
+    picture is given up.
+
+    Attributes:
+        replies: One per stimulus, in order; those that failed say so.
+    """
+
+    def __init__(self, message: str, replies: Sequence[Reply]) -> None:
+        """Keep the replies beside what is to be told."""
+        super().__init__(message)
+        self.replies = list(replies)
 
 
 @runtime_checkable
@@ -97,6 +117,20 @@ class Judge(Protocol):
 
     def score(self, stimuli: Sequence[Stimulus]) -> Sequence[Reply]:
         """Score a batch; one reply per stimulus, in order."""
+        ...
+
+
+@runtime_checkable
+class PricedJudge(Judge, Protocol):
+    """A judge whose answers cost money."""
+
+    @property
+    def currency(self) -> str:
+        """What its prices are in; empty if its card names none."""
+        ...
+
+    def most_cost(self, height: int, width: int, prompt: str) -> float:
+        """Say what one answer may cost at most, for a picture of that size."""
         ...
 
 

@@ -8,6 +8,7 @@ from judge_audit.stages.asking import pace, score, score_controls
 from judge_audit.stages.combining import chosen_at_most, combine
 from judge_audit.stages.examining import check
 from judge_audit.stages.gating import Gated, gate_audit
+from judge_audit.stages.paying import budget_lines, estimate, settle_budget, spent_so_far
 from judge_audit.stages.planning import Prepared, prepare
 from judge_audit.stages.reporting import Outcome, report
 
@@ -15,9 +16,11 @@ __all__ = [
     "Gated",
     "Outcome",
     "Prepared",
+    "budget_lines",
     "check",
     "chosen_at_most",
     "combine",
+    "estimate",
     "gate_audit",
     "pace",
     "prepare",
@@ -25,4 +28,6 @@ __all__ = [
     "rounds",
     "score",
     "score_controls",
+    "settle_budget",
+    "spent_so_far",
 ]

@@ -20,6 +20,7 @@ from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from judge_audit.budget import Purse
     from judge_audit.calling import BatchResult, Damage
     from judge_audit.judges.controls.planted import PlantedJudge
     from judge_audit.judges.protocol import Judge
@@ -47,7 +48,8 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
             (item, [probe for probe in probes if is_first(probe)])
             for item, probes in _work(current, prepared, None)[:TRIED]
         ]
-        bought = _buy(current, current.judge, shown, _damage(current, prepared))
+        purse = current.purse(prepared.audit_id)
+        bought = _buy(current, current.judge, shown, _damage(current, prepared), purse=purse)
     else:
         bought = 0
     held = current.lake.read("calls", judge_id=card.judge_id, state=State.OK.value)["latency_ms"]
@@ -75,11 +77,14 @@ def score(
             f"the judge “{current.judge.card.name}” came out as another one when it was loaded again, so it holds "
             "something that differs each time. Give it an attribute `identity`: a text that changes when it does."
         )
+    purse = current.purse(prepared.audit_id)
+    if purse is not None and purse.spent().stopped:
+        return 0
     work = _work(current, prepared, block)
     # The instruments need no turn of the judge's: they measure while it thinks.
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
         measured = beside.submit(_measure, current, work)
-        bought = _buy(current, current.judge, work, _damage(current, prepared), on_probes)
+        bought = _buy(current, current.judge, work, _damage(current, prepared), on_probes, purse)
         measured.result()
     return bought
 
@@ -98,11 +103,12 @@ def _buy(
     work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
     damage: Damage | None = None,
     on_probes: Callable[[int], None] | None = None,
+    purse: Purse | None = None,
 ) -> int:
     """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
     bought = 0
     with current.turn(judge.card):
-        for batch in _batches(current, judge, work, damage):
+        for batch in _batches(current, judge, work, damage, purse):
             if batch.calls:
                 _keep(current, batch.calls, batch.scores)
             bought += sum(call["state"] != State.INERT for call in batch.calls)
@@ -116,6 +122,7 @@ def _batches(
     judge: Judge,
     work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
     damage: Damage | None = None,
+    purse: Purse | None = None,
 ) -> Iterator[BatchResult]:
     """Ask a judge for what is not in the lake yet."""
     held = current.lake.answered(judge.card.judge_id).to_pylist()
@@ -127,6 +134,7 @@ def _batches(
         answered={(row["probe_id"], row["repeat"]): row for row in held},
         mask=current.mask,
         damage=damage,
+        purse=purse,
     )
 
 

@@ -1,0 +1,245 @@
+"""Any program as a judge: it is kept running, reads pictures and prompts as JSON Lines, and writes scores so.
+
+A question is `{"id": 3, "image": "/tmp/…/3.png", "prompt": "a cat"}`; an answer is the same `id` with one of
+`score` (a number), `scores` (a number per dimension), `text` (read by the parser), `refused` or `error` (why).
+The pictures are lossless and are gone once the batch is answered.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.digests import canonical_json, text_digest
+from judge_audit.errors import UsageError
+from judge_audit.judges.card_files import CardFiles
+from judge_audit.judges.cards import LARGEST
+from judge_audit.judges.chat_replies import short
+from judge_audit.judges.chat_requests import png
+from judge_audit.judges.keys import Hidden, read_key, secrets_around
+from judge_audit.judges.prices import Prices, prices_of
+from judge_audit.judges.program_cards import identity_of, program_of
+from judge_audit.judges.programs import Broken, Command, Program
+from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
+from judge_audit.judges.replies import ReplyRule, combined, read_reply, rule_of
+from judge_audit.vocabulary import State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from judge_audit.judges.cards import Card
+
+KIND = "command"
+
+BROKEN = 8
+"""Pictures that break the program one after another before the rest of a batch is not shown."""
+
+
+@dataclass(slots=True)
+class _Idle:
+    """Programs that run and have nothing to do; each worker borrows one."""
+
+    programs: list[Program] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self) -> Program | None:
+        """Take one, if there is one."""
+        with self.lock:
+            return self.programs.pop() if self.programs else None
+
+    def give(self, program: Program) -> None:
+        """Give one back."""
+        with self.lock:
+            self.programs.append(program)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandJudge:
+    """The judge; each thread that asks has a running program of its own.
+
+    Attributes:
+        card: Its card.
+        command: What is started.
+        rule: How texts are read.
+        prices: What a picture costs.
+    """
+
+    card: Card
+    command: Command
+    rule: ReplyRule
+    prices: Prices
+    _hidden: Hidden = field(repr=False)
+    _idle: _Idle = field(default_factory=_Idle, repr=False)
+
+    @property
+    def currency(self) -> str:
+        """What its prices are in."""
+        return self.prices.currency
+
+    def most_cost(self, height: int, width: int, prompt: str) -> float:
+        """Say what one answer costs: pictures have one price."""
+        del height, width, prompt
+        return self.prices.picture
+
+    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
+        """Have a running program answer; one that ends or hangs is started again, and goes on picture by picture.
+
+        Raises:
+            Unanswered: If pictures failed; carries all replies.
+            UsageError: If the program cannot be started at all.
+        """
+        with tempfile.TemporaryDirectory(prefix="judge-audit-") as folder:
+            questions = [_question(Path(folder), at, stimulus) for at, stimulus in enumerate(stimuli)]
+            replies = self._answers(questions)
+        failed = [reply.raw for reply in replies if reply.state == State.FAILED and reply.attempts]
+        if failed:
+            raise Unanswered(failed[-1], replies)
+        return replies
+
+    def _answers(self, questions: Sequence[Mapping[str, Any]]) -> list[Reply]:
+        """Ask all at once; once the program has broken, what is left one by one, so that one picture fails alone."""
+        replies: list[Reply | None] = [None] * len(questions)
+        program, broken, in_a_row = self._idle.take(), False, 0
+        try:
+            while (left := [at for at, reply in enumerate(replies) if reply is None]) and in_a_row < BROKEN:
+                asked = left[:1] if broken else left
+                try:
+                    program = program or self._started()
+                    for place, answer in program.ask([questions[at] for at in asked]):
+                        replies[asked[place]] = self._reply(answer)
+                        in_a_row = 0
+                except Broken as error:
+                    if program is not None:
+                        program.kill()
+                    if broken or len(asked) == 1:
+                        replies[asked[0]] = Reply(
+                            state=State.FAILED, raw=short(str(error)), attempts=1 + broken
+                        )
+                        in_a_row += 1
+                    program, broken = None, True
+        finally:
+            if program is not None:
+                self._idle.give(program)
+        not_shown = Reply(state=State.FAILED, raw="not shown: the program had stopped answering", attempts=0)
+        return [not_shown if reply is None else reply for reply in replies]
+
+    def close(self) -> None:
+        """End the programs that have nothing to do."""
+        while (program := self._idle.take()) is not None:
+            program.close()
+
+    def _started(self) -> Program:
+        """Start a program.
+
+        Raises:
+            UsageError: If it does not start or does not answer the greeting.
+        """
+        try:
+            return Program(self.command, self._hidden)
+        except Broken as error:
+            raise UsageError(
+                f"judge “{self.card.name}”: the program does not answer. It is greeted with "
+                f'{{"id": 0, "hello": 1}} and must answer a line with "id": 0. {error}'
+            ) from None
+
+    def _reply(self, answer: Mapping[str, Any]) -> Reply:
+        """Read one answer."""
+        paid, used = _number(answer.get("cost")), _number(answer.get("tokens"))
+        paid = self.prices.picture if paid is None else paid
+        return replace(self._read(answer), cost=max(0.0, paid), tokens=max(0, int(used or 0)))
+
+    def _read(self, answer: Mapping[str, Any]) -> Reply:
+        raw = self._hidden.clean(short(canonical(answer)))
+        for name, state in (("error", State.FAILED), ("refused", State.REFUSED)):
+            if answer.get(name):
+                return Reply(state=state, raw=raw)
+        if isinstance(answer.get("text"), str):
+            found = read_reply(answer["text"], self.rule)
+        else:
+            told = answer.get("scores")
+            told = told if isinstance(told, dict) else {self.card.dimensions[0]: answer.get("score")}
+            known = {str(name): value for name, value in told.items() if str(name) in self.card.dimensions}
+            found = {name: _found(value) for name, value in known.items()}
+        found |= combined(found, self.rule)
+        scores = {name: value for name, (value, _) in found.items() if value is not None}
+        states = {name: state for name, (value, state) in found.items() if value is None}
+        state = State.OK if scores else next(iter(states.values()), State.EMPTY)
+        return Reply(
+            scores, state, "" if scores and "text" not in answer and not states else raw, states=states
+        )
+
+
+def canonical(answer: Mapping[str, Any]) -> str:
+    """Write an answer as it is kept, without its number."""
+    try:
+        return canonical_json({name: value for name, value in answer.items() if name != "id"})
+    except ValueError:  # NaN and infinities are no JSON
+        return repr({name: value for name, value in answer.items() if name != "id"})
+
+
+def _number(value: Any) -> float | None:  # noqa: ANN401 - whatever the program wrote
+    """Give a number that a table can hold, None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < LARGEST:
+        return None
+    return float(value)
+
+
+def _found(value: Any) -> tuple[float | None, State]:  # noqa: ANN401 - whatever the program wrote
+    """Read one number; the scale is looked at by whoever keeps it."""
+    number = _number(value)
+    if number is not None:
+        return number, State.OK
+    return None, State.EMPTY if value is None else State.UNPARSABLE
+
+
+def _question(folder: Path, at: int, stimulus: Stimulus) -> dict[str, Any]:
+    path = folder / f"{at}.png"
+    path.write_bytes(png(stimulus.image))
+    return {"image": str(path), "prompt": stimulus.prompt}
+
+
+def build(card: Card, *, project: Path | None = None) -> Judge:
+    """Make the judge that a card describes; the program is started when it is first asked.
+
+    Raises:
+        InputError: With everything that is wrong with the card and its files.
+    """
+    files = CardFiles(card, project)
+    for name in ("target", "preprocessing", "prompt_template"):
+        if getattr(card, name):
+            files.fault(name, "a card of kind command has none; what the program does is its own business.")
+    rule = rule_of(card)
+    key = read_key(card, files)
+    folder = (card.origin.parent if card.origin else project or Path.cwd()).resolve()
+    words = [str(word) for word in card.settings["command"]]
+    told = identity_of(card, files, folder, words)
+    program = program_of(files, folder, words)
+    hidden = secrets_around(key)
+    if Hidden(key).within(card.as_json()):
+        files.fault(
+            "", "the card holds the key itself. Take it out, and name where it lies: key_env or key_file."
+        )
+    files.raise_faults()
+    identified = replace(
+        card,
+        target=canonical_json(told),
+        weights=card.weights or text_digest(*(part for part in told if part.startswith("sha256:"))),
+        pinned=card.pinned or not card.weights,
+        parser_version=f"{card.parser_version}/{rule.version}",
+        runtime=f"{program.name}",
+    )
+    return CommandJudge(
+        card=identified,
+        command=Command(
+            (str(program), *words[1:]),
+            folder,
+            float(card.settings.get("start_timeout", 300)),
+            float(card.settings.get("timeout", 120)),
+        ),
+        rule=rule,
+        prices=prices_of(card),
+        _hidden=hidden,
+    )
