@@ -133,7 +133,8 @@ def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None)
     if path is not None:
         merged.setdefault("project", str(base))
     merged.setdefault("lake", str(base / DEFAULT_LAKE))
-    merged.setdefault("report", str(Path(merged["lake"]).with_name("judge-audit-report")))
+    beside = base if "://" in str(merged["lake"]) else Path(merged["lake"]).parent
+    merged.setdefault("report", str(beside / "judge-audit-report"))
     axes = merged.get("axes", ("default",))
     merged["axes"] = tuple([axes] if isinstance(axes, str) else axes)
     from judge_audit.limits import read_limits  # noqa: PLC0415 - it reads a file

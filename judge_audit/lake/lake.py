@@ -142,13 +142,11 @@ class Lake:
         Raises:
             MachineryError: If one is damaged.
         """
-        found = []
-        for name in self.storage.names("commits"):
-            commit_id = name.removesuffix(".json")
-            if commit_id not in self._records:
-                self._records[commit_id] = parse_record(name, self.storage.get(f"commits/{name}"))
-            found.append(self._records[commit_id])
-        return tuple(found)
+        names = self.storage.names("commits")
+        new = [name for name in names if name.removesuffix(".json") not in self._records]
+        for name, content in zip(new, self.storage.get_all([f"commits/{name}" for name in new]), strict=True):
+            self._records[name.removesuffix(".json")] = parse_record(name, content)
+        return tuple(self._records[name.removesuffix(".json")] for name in names)
 
     def files(self, table: str, partition: str | None = None) -> list[str]:
         """List the committed files of a table, in the order of their commits.
@@ -158,12 +156,14 @@ class Lake:
             partition: Only those of this judge, audit or plan.
         """
         wanted = definition(table).name
-        return [
-            self.storage.locate(part.path)
-            for record in self.records()
-            for part in record.parts
-            if part.table == wanted and part.path and partition in {None, part.partition}
-        ]
+        return self.storage.locate(
+            [
+                part.path
+                for record in self.records()
+                for part in record.parts
+                if part.table == wanted and part.path and partition in {None, part.partition}
+            ]
+        )
 
     def read(self, table: str, **equals: Any) -> pa.Table:  # noqa: ANN401 - any column's value
         """Read a table's committed rows, every key once, in the order of its key.

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from judge_audit.errors import MachineryError, UsageError
+from judge_audit.lake.remote import SCHEMES, open_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 class Storage(Protocol):
@@ -52,8 +53,12 @@ class Storage(Protocol):
         """Remove a file if it is there."""
         ...
 
-    def locate(self, path: str) -> str:
-        """Give the address under which DuckDB and PyArrow read the file."""
+    def get_all(self, paths: Sequence[str]) -> list[bytes]:
+        """Read several files; FileNotFoundError if one does not exist."""
+        ...
+
+    def locate(self, paths: Sequence[str]) -> list[str]:
+        """Give the paths under which DuckDB and PyArrow read files."""
         ...
 
 
@@ -115,9 +120,13 @@ class LocalStorage:
         """Remove a file if it is there."""
         (self.root / path).unlink(missing_ok=True)
 
-    def locate(self, path: str) -> str:
-        """Give the file's absolute path."""
-        return str(self.root / path)
+    def get_all(self, paths: Sequence[str]) -> list[bytes]:
+        """Read several files."""
+        return [self.get(path) for path in paths]
+
+    def locate(self, paths: Sequence[str]) -> list[str]:
+        """Give files' absolute paths."""
+        return [str(self.root / path) for path in paths]
 
     def _draft(self, target: Path, content: bytes) -> Path:
         """Write content beside its target under a dot-name of its own and flush it to disk."""
@@ -157,7 +166,7 @@ def open_storage(url: str | Path) -> Storage:
     """Open the storage behind a lake's address.
 
     Args:
-        url: A folder, or a `file://` URL.
+        url: A folder, a `file://` URL, or `s3://bucket/folder`.
 
     Raises:
         UsageError: If the address is of a kind that is not supported.
@@ -166,8 +175,11 @@ def open_storage(url: str | Path) -> Storage:
     parts = urlsplit(text)
     if parts.scheme == "file":
         return LocalStorage(Path(unquote(parts.path)).absolute())
+    if parts.scheme in SCHEMES:
+        return open_remote(text)
     if "://" in text:
         raise UsageError(
-            f"the lake “{text}” is not a folder of this machine. Name a folder, e.g. --lake ./lake."
+            f"the lake “{parts.scheme}://…” is neither a folder of this machine nor in S3. Name a folder, e.g. "
+            "--lake ./lake, or s3://bucket/folder."
         )
     return LocalStorage(Path(text).expanduser().absolute())

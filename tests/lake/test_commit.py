@@ -165,8 +165,8 @@ def test_a_lake_that_is_not_there_is_not_made_by_a_reader(tmp_path):
 
 
 def test_an_address_elsewhere_is_refused_plainly():
-    with pytest.raises(UsageError, match="not a folder"):
-        Lake.open("s3://bucket/lake")
+    with pytest.raises(UsageError, match="neither a folder"):
+        Lake.open("gs://bucket/lake")
 
 
 @pytest.mark.parametrize(

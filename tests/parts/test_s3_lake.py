@@ -1,0 +1,174 @@
+"""A lake in S3 keeps the promises of a folder, also while the store fails: a real HTTP server on loopback."""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import make_server
+
+from judge_audit.errors import MachineryError, UsageError
+from judge_audit.lake import Lake
+from judge_audit.lake.connect import connect
+from judge_audit.lake.sql import run_sql
+
+sys.path.append(str(Path(__file__).parents[1] / "lake"))
+from lake_rows import call_rows, score_rows
+
+pytestmark = pytest.mark.parts
+
+
+def batch(number):
+    """Give one batch of answers."""
+    probes = [f"probe-{number}-{place}" for place in range(4)]
+    values = {probe: number + 0.1 * place for place, probe in enumerate(probes)}
+    return {"calls": call_rows("judge", probes), "scores": score_rows("judge", values)}
+
+
+class Store:
+    """An S3 server whose answers can be made to fail: before the request is done, or after (the answer is lost)."""
+
+    def __init__(self):
+        self.share = 0.0
+        self.refused = self.lost = 0
+        self.down = False
+        self._random = random.Random(7)
+        self._lock = threading.Lock()
+        inner = DomainDispatcherApplication(create_backend_app)
+
+        def app(environ, start):
+            with self._lock:
+                draw = self._random.random()
+            if self.down or draw < self.share / 2:
+                self.refused += 1
+                return _failed(start)
+            if draw < self.share and environ["REQUEST_METHOD"] == "PUT":
+                list(inner(environ, lambda *_: None))
+                self.lost += 1
+                return _failed(start)
+            return inner(environ, start)
+
+        self.server = make_server("127.0.0.1", 0, app, threaded=True)
+        self.url = f"http://127.0.0.1:{self.server.port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+def _failed(start):
+    start("503 Service Unavailable", [("Content-Length", "0")])
+    return [b""]
+
+
+@pytest.fixture
+def store(monkeypatch, tmp_path):
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    store = Store()
+    for name, value in (
+        ("AWS_ENDPOINT_URL", store.url),
+        ("AWS_ACCESS_KEY_ID", "planted-key"),
+        ("AWS_SECRET_ACCESS_KEY", "planted-secret"),
+        ("AWS_DEFAULT_REGION", "us-east-1"),
+        ("JUDGE_AUDIT_CACHE", str(tmp_path / "cache")),
+    ):
+        monkeypatch.setenv(name, value)
+    import boto3
+
+    boto3.client("s3").create_bucket(Bucket="audits")
+    yield store
+    store.server.shutdown()
+
+
+def _filled(lake, count=12):
+    for number in range(count):
+        lake.commit(batch(number))
+    return lake
+
+
+def test_rows_are_value_for_value_those_of_a_folder(store, tmp_path):
+    there, here = _filled(Lake.open("s3://audits/nightly")), _filled(Lake.open(tmp_path / "lake"))
+    for name in ("calls", "scores"):
+        assert there.read(name).equals(here.read(name))
+    assert Lake.open("s3://audits/nightly", create=False).read("scores").equals(here.read("scores"))
+
+
+def test_a_store_that_fails_one_request_in_three_loses_and_doubles_nothing(store, tmp_path):
+    here = _filled(Lake.open(tmp_path / "lake"))
+    store.share = 0.33
+    lakes = [Lake.open("s3://audits/shaky") for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(_filled, lakes))
+    store.share = 0.0
+    fresh = Lake.open("s3://audits/shaky", create=False)
+    assert store.refused > 10
+    assert store.lost > 3
+    for name in ("calls", "scores"):
+        assert fresh.read(name).equals(here.read(name))
+
+
+def test_of_many_who_write_the_same_commit_exactly_one_is_told_that_it_was_new(store):
+    lakes = [Lake.open("s3://audits/race") for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(lambda lake: lake.commit(batch(1)).new, lakes))
+    assert sum(told) == 1
+    assert Lake.open("s3://audits/race").read("calls").num_rows == batch(1)["calls"].num_rows
+
+
+def test_a_store_that_is_down_is_told_plainly_and_no_key_is_in_the_message(store, monkeypatch):
+    lake = _filled(Lake.open("s3://audits/down"), 2)
+    store.down = True
+    monkeypatch.setattr("judge_audit.lake.remote.PAUSE", 0.01)
+    with pytest.raises(MachineryError, match="Nothing committed is lost") as told:
+        lake.commit(batch(5))
+    assert "planted" not in str(told.value)
+    store.down = False
+    assert Lake.open("s3://audits/down").read("calls").num_rows == 2 * batch(1)["calls"].num_rows
+
+
+def test_a_stranger_s_question_reads_the_lake_and_nothing_else(store, tmp_path):
+    lake = _filled(Lake.open("s3://audits/asked"), 3)
+    assert "3" in run_sql(lake, "SELECT count(DISTINCT probe_id) > 2, 3 FROM calls")
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    with pytest.raises(UsageError):
+        run_sql(lake, f"SELECT * FROM read_csv('{tmp_path / 'secret.csv'}')")
+    with connect(lake) as connection:
+        assert connection.execute("SELECT count(*) FROM calls").fetchall()[0][0] > 0
+
+
+def test_what_was_fetched_once_is_not_fetched_again(store):
+    lake = _filled(Lake.open("s3://audits/once"), 3)
+    before = lake.read("scores")
+    seen = []
+    inner = store.server.app
+
+    def watching(environ, start):
+        seen.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+        return inner(environ, start)
+
+    store.server.app = watching
+    assert lake.read("scores").equals(before)
+    assert not [path for method, path in seen if method == "GET" and path.endswith(".parquet")]
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("s3://key:secret@audits/x", "keys are taken from the environment"),
+        ("s3://", "names no bucket"),
+        ("gopher://audits/x", "neither a folder of this machine nor in S3"),
+    ],
+)
+def test_addresses_that_cannot_be_are_refused_without_repeating_them(address, told):
+    with pytest.raises(UsageError, match=told) as error:
+        Lake.open(address)
+    assert "secret" not in str(error.value)
+
+
+def test_a_bucket_that_is_not_there_is_told_plainly(store, monkeypatch):
+    monkeypatch.setattr("judge_audit.lake.remote.PAUSE", 0.01)
+    with pytest.raises((MachineryError, UsageError), match="audits-nobody-made"):
+        Lake.open("s3://audits-nobody-made/x")
