@@ -91,7 +91,7 @@ def runtime_id(card: Card) -> str:
     return text_digest(*parts, *([card.runtime] if card.runtime else []))[:16]
 
 
-def score_block(
+def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
     judge: Judge,
     work: Sequence[tuple[Row, Sequence[Row]]],
     *,
