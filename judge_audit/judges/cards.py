@@ -109,7 +109,7 @@ def card_schema(kind: str = "") -> dict[str, Any]:
     folder = files("judge_audit_schemas") / "cards"
     schema: dict[str, Any] = json.loads((folder / "card.schema.json").read_text(encoding="utf-8"))
     own = folder / f"{kind}.schema.json"
-    if kind.isalnum() and kind != "card" and own.is_file():
+    if kind.isidentifier() and kind != "card" and own.is_file():
         added = json.loads(own.read_text(encoding="utf-8"))
         for name in added.get("shared", ()):
             schema["properties"] |= json.loads(
