@@ -43,7 +43,7 @@ class Kind:
         about: What it is, in a sentence.
         needed: Fields that a card of it must have, beside kind and name.
         further: Fields of its own that it may have.
-        extra: What to install, "" for nothing.
+        install: How to install what it needs, "" for nothing.
         lacking: Packages of that which are not installed.
         own_card: Whether it comes with its one card, so that no other is written.
     """
@@ -52,7 +52,7 @@ class Kind:
     about: str
     needed: tuple[str, ...]
     further: tuple[str, ...]
-    extra: str
+    install: str
     lacking: tuple[str, ...]
     own_card: bool
 
@@ -69,13 +69,14 @@ def kinds_of(modules: Mapping[str, ModuleType]) -> list[Kind]:
 def _kind(name: str, module: ModuleType) -> Kind:
     own = own_schema(name)
     needed = tuple(own.get("required", ()))
+    extra = getattr(module, "EXTRA", "")
     packages: Iterable[str] = getattr(module, "PACKAGES", ())
     return Kind(
         name=name,
         about=(module.__doc__ or "").strip().split("\n")[0],
         needed=needed,
         further=tuple(field for field in own.get("properties", {}) if field not in {*needed, "batch_size"}),
-        extra=getattr(module, "EXTRA", ""),
+        install=getattr(module, "INSTALL", f"pip install 'image-judge-audit[{extra}]'" if extra else ""),
         lacking=tuple(package for package in packages if not _installed(package)),
         own_card=getattr(module, "CARD", None) is not None,
     )

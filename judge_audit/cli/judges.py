@@ -98,7 +98,7 @@ def _told_kind(kind: Kind) -> dict[str, Any]:
         "about": kind.about,
         "needed": list(kind.needed),
         "further": list(kind.further),
-        "extra": kind.extra or None,
+        "install": kind.install or None,
         "lacking": list(kind.lacking),
     }
 
@@ -110,9 +110,9 @@ def _needs(kind: Kind) -> list[str]:
         further = f"may say {', '.join(kind.further)}" if kind.further else ""
         needed = f"must say {', '.join(kind.needed)}" if kind.needed else ""
         lines.append(f"The card {'; '.join(part for part in (needed, further) if part)}.")
-    if kind.extra:
+    if kind.install:
         there = f"not installed: {', '.join(kind.lacking)}" if kind.lacking else "installed"
-        lines.append(f"Needs pip install 'image-judge-audit[{kind.extra}]' ({there}).")
+        lines.append(f"Needs {kind.install} ({there}).")
     return lines
 
 

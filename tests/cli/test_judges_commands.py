@@ -45,12 +45,13 @@ def test_every_kind_is_listed_with_what_it_needs(here, capsys):
     shown = " ".join(capsys.readouterr().out.split())
     for kind in KINDS:
         assert kind.about in shown
-        assert not kind.extra or f"pip install 'image-judge-audit[{kind.extra}]'" in shown
+        assert kind.install in shown
     assert "must say base_url, model" in shown
     assert run_command(["judges", "list", "--json"]) == 0
     listed = {kind["kind"]: kind for kind in json.loads(capsys.readouterr().out)["kinds"]}
     assert listed["onnx"]["needed"] == ["model", "preprocessing"]
-    assert listed["open_clip"]["extra"] == "open_clip"
+    assert listed["open_clip"]["install"] == "pip install 'image-judge-audit[open_clip]'"
+    assert listed["pyiqa"]["install"] == "pip install pyiqa"
 
 
 def test_a_teams_own_kind_is_listed_too(here, capsys):

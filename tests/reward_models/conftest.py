@@ -29,7 +29,25 @@ def offline(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def torch(offline):
-    return pytest.importorskip("torch", reason="PyTorch is not installed (extra transformers)")
+    """PyTorch, also beside a torchvision whose compiled part was built for another one.
+
+    Only transforms are used of it, and it cannot even be imported unless two of its operators exist.
+    """
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra transformers)")
+    if not find_spec("torchvision"):
+        return torch
+    try:
+        import torchvision  # noqa: F401
+    except RuntimeError:
+        import sys
+
+        for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
+            del sys.modules[name]
+        held = torch.library.Library("torchvision", "FRAGMENT")
+        held.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        held.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        held_open.append(held)
+    return torch
 
 
 @pytest.fixture(scope="session")
@@ -163,23 +181,8 @@ def make():
 
 @pytest.fixture(scope="session")
 def open_clip(torch):
-    """open_clip, also beside a torchvision whose compiled part was built for another PyTorch.
-
-    Only transforms are used of it, and it cannot even be imported unless two of its operators exist.
-    """
     if not find_spec("open_clip"):
         pytest.skip("open_clip is not installed (extra open_clip)")
-    try:
-        import torchvision  # noqa: F401
-    except RuntimeError:
-        import sys
-
-        for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
-            del sys.modules[name]
-        held = torch.library.Library("torchvision", "FRAGMENT")
-        held.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        held.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        held_open.append(held)
     import open_clip
 
     return open_clip

@@ -123,13 +123,12 @@ def favouring(torch, transformers, llava, tmp_path):
 
 def inputs(transformers, folder, stimulus, *, template, ask=True):
     """What the processor makes of the message, by its own other way in."""
-    processor = transformers.AutoProcessor.from_pretrained(folder, **mode(transformers))
+    newer = int(transformers.__version__.split(".")[0]) >= 5
+    pillow = {"backend": "pil"} if newer else {"use_fast": False}
+    processor = transformers.AutoProcessor.from_pretrained(folder)
+    processor.image_processor = transformers.AutoImageProcessor.from_pretrained(folder, **pillow)
     text = f"USER: {template} Rate {stimulus.prompt} {'ASSISTANT:' if ask else ''}"
     return processor(images=[Image.fromarray(stimulus.image)], text=[text], return_tensors="pt")
-
-
-def mode(transformers):
-    return {"use_fast": False} if int(transformers.__version__.split(".")[0]) < 5 else {}
 
 
 def shown():

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -223,6 +224,26 @@ def test_half_precision_answers_near_the_whole(clip_folder, tmp_path, make):
     )
     assert half == pytest.approx(whole, abs=0.5)
     assert half != pytest.approx(whole, abs=1e-5)
+
+
+def test_another_backend_of_the_processor_is_another_judge(clip_folder, tmp_path, make):
+    if not find_spec("torchvision"):
+        pytest.skip("torchvision is not installed")
+    fields = {"kind": "transformers", "model": str(clip_folder)}
+    one, other = (
+        load_judge(make.card(tmp_path, **fields, backend=name)) for name in ("pillow", "torchvision")
+    )
+    assert one.card.judge_id != other.card.judge_id
+    shown = make.stimuli()
+    assert make.overall(one.score(shown)) == pytest.approx(make.overall(other.score(shown)), abs=0.1)
+    assert make.overall(one.score(shown)) != pytest.approx(make.overall(other.score(shown)), abs=1e-5)
+
+
+def test_without_torchvision_its_backend_is_refused_rather_than_replaced(clip_folder, tmp_path, make):
+    if find_spec("torchvision"):
+        pytest.skip("torchvision is installed")
+    path = make.card(tmp_path, kind="transformers", model=str(clip_folder), backend="torchvision")
+    assert "backend: pillow" in " ".join(make.faults(path).values())
 
 
 def test_a_declared_digest_holds_the_model_to_it(clip_folder, tmp_path, make):
