@@ -13,6 +13,8 @@ from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
 from judge_audit.vocabulary import State
 
+pytest_plugins = ["tiny_models"]
+
 VOCABULARY = [
     "<s>",
     "</s>",

@@ -13,6 +13,8 @@ from judge_audit.errors import InputError
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
 
+pytest_plugins = ["tiny_models"]
+
 ARCHITECTURE = {
     "embed_dim": 24,
     "vision_cfg": {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8},

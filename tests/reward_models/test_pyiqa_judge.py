@@ -11,6 +11,8 @@ import pytest
 
 from judge_audit.judges import load_judge
 
+pytest_plugins = ["tiny_models"]
+
 
 @pytest.fixture(scope="module")
 def pyiqa(torch):

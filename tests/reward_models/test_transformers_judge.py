@@ -20,6 +20,8 @@ from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
 from judge_audit.vocabulary import State
 
+pytest_plugins = ["tiny_models"]
+
 
 def prepared(transformers, folder, shown):
     kind = {True: {"backend": "pil"}, False: {"use_fast": False}}[

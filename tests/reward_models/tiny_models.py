@@ -1,4 +1,7 @@
-"""Tiny models, made on the spot: two layers, thirty-two numbers wide, a vocabulary of sixty words."""
+"""Tiny models, made on the spot: two layers, thirty-two numbers wide, a vocabulary of sixty words.
+
+A plugin of the tests here and no conftest, of which other tests import theirs by that name.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ SIDE, TOKENS = 32, 16
 PROMPTS = ["a cat", "red dog on the roof", "w1 " * 30, "", "a cat"]
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def offline(tmp_path_factory):
     """No test reaches the hub; set before the hub's client is first imported."""
     with pytest.MonkeyPatch.context() as patch:
@@ -165,7 +168,7 @@ def faults_of(path):
 
 
 @pytest.fixture(scope="session")
-def make():
+def make(offline):
     """What the tests write and read cards with."""
 
     class Made:
