@@ -21,7 +21,7 @@ test: $(DEV_STAMP)
 	for folder in flows tasks schemas; do ln -sfn "$(CURDIR)/$$folder" "$(VENV)/names/judge_audit_$$folder"; done
 	MYPYPATH=$(VENV)/names $(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -m "not long and not parts" --ignore=tests/long --ignore=tests/parts --ignore=tests/benchmarks
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long and not parts" --ignore=tests/long --ignore=tests/parts --ignore=tests/benchmarks
 
 test-parts: $(DEV_STAMP)
 	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest tests/parts tests/benchmarks

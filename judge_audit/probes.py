@@ -248,6 +248,22 @@ def anchor_probes(item: Mapping[str, Any], name: str, repeats: int) -> list[dict
     return [{**row, "repeat": repeat} for repeat in range(repeats)]
 
 
+def count_calls(items: int, axes: Mapping[str, Axis], *, ladder_items: int, repeats: int = 1) -> int:
+    """Count the probes of a plan without making it: no rung is inert, every item has another's prompt.
+
+    Args:
+        items: How many items there are.
+        axes: The axes to climb, by name.
+        ladder_items: How many items carry ladders.
+        repeats: How often each probe is asked.
+    """
+    climbing = min(items, ladder_items) if axes else 0
+    rungs = sum(len(axis.strengths) for axis in axes.values()) * repeats
+    seen = sum(probe.repeats for probe in SIGHT_PROBES)
+    more = max(repeats, RETEST) - repeats
+    return items * repeats + climbing * (rungs + more) + min(items, SIGHT_ITEMS) * seen
+
+
 def name_plan(
     items: Sequence[Mapping[str, Any]],
     refusals: Sequence[Fault],

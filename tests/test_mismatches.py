@@ -349,7 +349,7 @@ def test_scores_imported_for_both_members_become_a_pair_and_no_untouched_item(tm
             csv.writer(file).writerows(content)
     import_file(lake, "scores", tmp_path / "scores.csv", card=card)
     import_file(lake, "pairs", tmp_path / "pairs.csv")
-    made = plan_table_audit(lake, card, KINDS)
+    made = plan_table_audit(lake, card, kinds=KINDS)
     asked = sorted((row["item_id"], row["axis"], row["rung"]) for row in made.plan.probes.to_pylist())
     assert asked == [
         *((f"i{at}", "original", 0) for at in range(5)),

@@ -1,10 +1,40 @@
-"""The commands about judges: `judges list`."""
+"""The commands about judges: `judges list|try|new`."""
 
 from __future__ import annotations
 
 import json
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+from judge_audit.errors import EXIT_JUDGE_FAILED, UsageError
+
+if TYPE_CHECKING:
+    from judge_audit.card_writing import Kind
+    from judge_audit.judges.cards import Card
+    from judge_audit.trying import Look, Trial
+
+PROJECT = typer.Option(None, "--project", help="The team's folder; here, if not said.")
+AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
+WIDE = 100
+
+LOOKS = {
+    "same": ("asked the same again", "it repeats itself", "moves by up to {}: it does not repeat itself"),
+    "alone": ("alone, not in a batch", "the same", "moves by up to {}: it depends on the batch"),
+    "border": ("without its border", "nothing moves: it may not look there", "moves by up to {}"),
+    "stretched": ("twice as wide", "nothing moves: it may not see the shape", "moves by up to {}"),
+    "upside_down": ("upside down", "nothing moves: it may not see which way is up", "moves by up to {}"),
+    "swapped_prompt": (
+        "with another prompt",
+        "nothing moves: it may not read the prompt",
+        "moves by up to {}",
+    ),
+}
+"""How the pictures were shown once more, and what is said if nothing moved and if something did."""
 
 
 def commands() -> typer.Typer:
@@ -12,6 +42,8 @@ def commands() -> typer.Typer:
     app = typer.Typer(help="Look at judges.", no_args_is_help=True, rich_markup_mode=None)
     app.callback()(_group)
     app.command("list")(list_judges)
+    app.command("try")(try_one)
+    app.command("new")(new)
     return app
 
 
@@ -19,20 +51,207 @@ def _group() -> None:
     """Look at judges."""
 
 
-def list_judges(as_json: bool = typer.Option(False, "--json", help="Print the results as JSON.")) -> None:
-    """List the judges that come with the package."""
+def _kinds(project: Path | None) -> dict[str, Any]:
+    """Find the kinds of judges, among the team's own too."""
+    from judge_audit.parts import find_kinds
+
+    folder = str(project) if project else ""
+    return {name: part.thing for name, part in find_kinds(folder).items()}
+
+
+def _here(project: Path | None) -> Path:
+    if project is not None and not project.is_dir():
+        raise UsageError(f"--project {project}: there is no such folder.")
+    return project or Path()
+
+
+def list_judges(project: Path | None = PROJECT, as_json: bool = AS_JSON) -> None:
+    """List the judges that come with the package, and the kinds of which you can have your own."""
+    from judge_audit.card_writing import kinds_of
     from judge_audit.judges import builtin_cards
 
     cards = [card for _, card in sorted(builtin_cards().items())]
+    kinds = [kind for kind in kinds_of(_kinds(_here(project))) if not kind.own_card]
     if as_json:
-        typer.echo(
-            json.dumps(
-                [{"judge_id": card.judge_id, **json.loads(card.as_json())} for card in cards], indent=2
-            )
-        )
+        judges = [{"judge_id": card.judge_id, **json.loads(card.as_json())} for card in cards]
+        told = {"judges": judges, "kinds": [_told_kind(kind) for kind in kinds]}
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
         return
-    wide = max(len(card.name) for card in cards)
+    typer.echo("Judges that come with the package:")
+    wide = max(len(name) for name in (*(card.name for card in cards), *(kind.name for kind in kinds)))
     for card in cards:
         licence = f" ({card.licence})" if card.licence else ""
-        typer.echo(f"{card.name:<{wide}}  {card.judge_id}  {card.description}{licence}")
-    typer.echo("Any Python callable serves too, as module:attribute, and so does a card (.yaml).")
+        typer.echo(f"  {card.name:<{wide}}  {card.judge_id}  {card.description}{licence}")
+    typer.echo("\nKinds, for a card of your own (judge-audit judges new KIND):")
+    for kind in kinds:
+        typer.echo(f"  {kind.name:<{wide}}  {kind.about}")
+        for line in _needs(kind):
+            typer.echo(
+                textwrap.fill(line, WIDE, initial_indent=" " * (wide + 4), subsequent_indent=" " * (wide + 6))
+            )
+    typer.echo("\nAny Python callable serves without a card, as module:attribute.")
+
+
+def _told_kind(kind: Kind) -> dict[str, Any]:
+    return {
+        "kind": kind.name,
+        "about": kind.about,
+        "needed": list(kind.needed),
+        "further": list(kind.further),
+        "install": kind.install or None,
+        "lacking": list(kind.lacking),
+    }
+
+
+def _needs(kind: Kind) -> list[str]:
+    """Say what a kind needs: the fields of its card, and what to install."""
+    lines = []
+    if kind.needed or kind.further:
+        further = f"may say {', '.join(kind.further)}" if kind.further else ""
+        needed = f"must say {', '.join(kind.needed)}" if kind.needed else ""
+        lines.append(f"The card {'; '.join(part for part in (needed, further) if part)}.")
+    if kind.install:
+        there = f"not installed: {', '.join(kind.lacking)}" if kind.lacking else "installed"
+        lines.append(f"Needs {kind.install} ({there}).")
+    return lines
+
+
+def new(
+    kind: str = typer.Argument(..., help="The kind of judge; `judges list` shows them."),
+    name: str | None = typer.Option(None, "--name", help="The judge's name and the card's file name."),
+    pinned: bool | None = typer.Option(
+        None, "--pinned/--unpinned", help="Whether its weights are held to a digest; asked on a terminal."
+    ),
+    project: Path | None = PROJECT,
+) -> None:
+    """Write a card for a judge of your own into cards/; a card that is there is never touched."""
+    from judge_audit.card_writing import kinds_of, new_card, write_new_card
+
+    folder = _here(project)
+    known = {entry.name: entry for entry in kinds_of(_kinds(folder)) if not entry.own_card}
+    if kind not in known:
+        raise UsageError(
+            f"there is no kind “{kind}” of which a card can be written; there are {', '.join(known)}."
+        )
+    title = name or f"our-{kind.replace('_', '-')}-judge"
+    if not re.fullmatch(r"\w[\w.-]{0,99}", title):
+        raise UsageError(f"--name {title!r}: letters, digits, dots, hyphens and underscores make a name.")
+    told = pinned is not None
+    if pinned is None and sys.stdin.isatty():
+        question = "Are its weights pinned, so that a digest tells whether they changed?"
+        pinned, told = typer.confirm(question, default=False), True
+    path = write_new_card(folder / "cards", title, new_card(known[kind], title, pinned=bool(pinned)))
+    typer.echo(f"Wrote {path}{'' if told else ', unpinned (--pinned if a digest is to hold its weights)'}.")
+    typer.echo(f"Fill it in, then: judge-audit judges try {path}")
+
+
+def try_one(
+    spec: str = typer.Argument(..., metavar="JUDGE", help="A built-in name, module:attribute, or a card."),
+    items: Path | None = typer.Option(None, "--items", help="Items file; without one, the demo's pictures."),
+    project: Path | None = PROJECT,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Load a judge, show it three pictures in several ways, and say what a whole audit would take."""
+    import time
+
+    from judge_audit.judges import load_judge
+    from judge_audit.parts import find_axes
+    from judge_audit.trying import DEMO_ITEMS, demo_stimuli, stimuli_of, told, try_judge
+
+    folder = _here(project)
+    started = time.perf_counter()
+    judge = load_judge(spec, project=folder, kinds=_kinds(folder))
+    loaded = time.perf_counter() - started
+    named, count = stimuli_of(items) if items else (demo_stimuli(), DEMO_ITEMS)
+    axes = {name: part.thing for name, part in find_axes(str(folder)).items() if part.thing.default}
+    try:
+        trial = try_judge(judge, named, axes, items=count)
+    finally:
+        if callable(close := getattr(judge, "close", None)):
+            close()
+    card = judge.card
+    if as_json:
+        document = {"judge_id": card.judge_id, "card": json.loads(card.as_json()), "seconds_to_load": loaded}
+        typer.echo(json.dumps(document | told(trial), ensure_ascii=False, indent=2, allow_nan=False))
+    else:
+        for line in (*_card_lines(card), *_trial_lines(card, trial, loaded)):
+            typer.echo(line)
+    if not trial.answered:
+        raise typer.Exit(EXIT_JUDGE_FAILED)
+
+
+def _card_lines(card: Card) -> list[str]:
+    """Print a card: what makes its identity first, then what it claims."""
+    low, high = card.scale_low, card.scale_high
+    scale = "none declared" if low is None else f"{low:g} to {high:g}"
+    identity = {
+        "weights": f"{card.weights or 'unknown'} ({'pinned' if card.pinned else 'unpinned'})",
+        "target": card.target,
+        "prompt": card.prompt_template,
+        "preprocessing": dict(card.preprocessing),
+        "decoding": dict(card.decoding),
+    }
+    claims = {
+        "dimensions": ", ".join(card.dimensions),
+        "scale": f"{scale}, {'higher' if card.higher_is_better else 'lower'} is better",
+        "licence": card.licence,
+        "runs on": card.runtime,
+        "batch": f"{card.batch_size} pictures",
+    }
+    lines = [f"{card.name} ({card.kind}), judge_id {card.judge_id}"]
+    for label, value in (identity | claims).items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        if value:
+            lines += textwrap.wrap(
+                f"{label:<14}{text}",
+                WIDE,
+                initial_indent="  ",
+                subsequent_indent=" " * 16,
+                break_on_hyphens=False,
+            )
+    return lines
+
+
+def _trial_lines(card: Card, trial: Trial, loaded: float) -> list[str]:
+    """Say what the trial found."""
+    from judge_audit.budget import money
+
+    lines = ["", "Three pictures:" if len(trial.pictures) == 3 else "Pictures:"]
+    for shown in trial.pictures:
+        scores = ", ".join(
+            f"{name} {value:.6g}" if value is not None else f"{name} {shown.states[name]}"
+            for name, value in shown.scores.items()
+        )
+        lines.append(f"  {shown.item_id}: {scores}  “{textwrap.shorten(shown.prompt, 60)}”")
+        if shown.raw:
+            lines.append(f"    {textwrap.shorten(shown.raw, 200)}")
+    if not trial.answered:
+        return [*lines, "", f"The judge “{card.name}” gave no number for any of them."]
+    lines += ["", f"Shown once more ({card.dimensions[0]}):"]
+    wide = max(len(way) for way, _, _ in LOOKS.values())
+    lines += [f"  {LOOKS[look.name][0]:<{wide}}  {_said(look, trial.rounding)}" for look in trial.looks]
+    lines += [
+        "  Three pictures are a look and no measurement; an audit asks the same of sixteen.",
+        "",
+        f"Loaded in {loaded:.1f} s; {trial.seconds:.3g} s a picture when {len(trial.pictures)} are shown together.",
+        (
+            f"A whole default audit of {trial.items:,} items: {trial.calls:,} pictures, about "
+            f"{trial.calls * trial.seconds / 60:.2g} minutes at this speed."
+        ),
+    ]
+    if trial.most_cost is not None:
+        spent, most = money(trial.cost), money(trial.most_cost)
+        lines.append(
+            f"It may cost {most} {trial.currency} at the most; this trial cost {spent} for {trial.asked} pictures."
+        )
+    return lines
+
+
+def _said(look: Look, rounding: float) -> str:
+    """Say what one way of showing the pictures did."""
+    _, still, moving = LOOKS[look.name]
+    if look.moved is None:
+        return f"not looked at: {look.why}"
+    if 0 < look.moved <= rounding:
+        return f"{still}, but for rounding ({look.moved:.1g})"
+    return moving.format(f"{look.moved:.3g}") if look.moved else still

@@ -28,9 +28,11 @@ NOT_KINDS = frozenset(
         "chat_replies",
         "chat_requests",
         "controls",
+        "embedding",
         "heads",
         "identity",
         "keys",
+        "model_folders",
         "model_shapes",
         "preprocessing",
         "prices",
@@ -39,6 +41,8 @@ NOT_KINDS = frozenset(
         "protocol",
         "replies",
         "ruler",
+        "torch_side",
+        "transformers_side",
     }
 )
 

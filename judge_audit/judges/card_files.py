@@ -62,13 +62,9 @@ class CardFiles:
             name: Path relative to the card's folder and inside it, or absolute.
             most: Bytes it may have.
         """
-        given = Path(name)
+        path = self.place(field, name)
         try:
-            path = (self._folder / given).resolve()
-            if not given.is_absolute() and not path.is_relative_to(self._folder):
-                self.fault(
-                    field, f"{name} leads out of the card's folder; write an absolute path if that is meant."
-                )
+            if path is None:
                 return None
             about = path.stat()
             if not stat.S_ISREG(about.st_mode):
@@ -84,6 +80,26 @@ class CardFiles:
             return None
         self.digests[field] = "sha256:" + file_digest(content)
         return content
+
+    def place(self, field: str, name: str) -> Path | None:
+        """Say where a name leads, or note that it leads where it may not; whether anything is there is left open.
+
+        Args:
+            field: The card's field that names it.
+            name: Path relative to the card's folder and inside it, or absolute.
+        """
+        given = Path(name)
+        try:
+            path = (self._folder / given).resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            self.fault(field, f"{name}: unreadable: {error}. Paths are relative to the card.")
+            return None
+        if not given.is_absolute() and not path.is_relative_to(self._folder):
+            self.fault(
+                field, f"{name} leads out of the card's folder; write an absolute path if that is meant."
+            )
+            return None
+        return path
 
     def array(self, field: str, name: str) -> NDArray[Any] | None:
         """Read an .npy of finite numbers, or note why not."""

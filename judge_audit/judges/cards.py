@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -110,16 +111,26 @@ def card_schema(kind: str = "") -> dict[str, Any]:
     """
     folder = files("judge_audit_schemas") / "cards"
     schema: dict[str, Any] = json.loads((folder / "card.schema.json").read_text(encoding="utf-8"))
-    own = folder / f"{kind}.schema.json"
-    if kind.isalnum() and kind != "card" and own.is_file():
-        added = json.loads(own.read_text(encoding="utf-8"))
-        for name in added.get("shared", ()):
-            schema["properties"] |= json.loads(
-                (folder / "shared" / f"{name}.json").read_text(encoding="utf-8")
-            )
-        schema["properties"] |= added["properties"]
-        schema["required"] += added.get("required", [])
+    own = own_schema(kind)
+    schema["properties"] |= own.get("properties", {})
+    schema["required"] += own.get("required", [])
     return schema
+
+
+def own_schema(kind: str) -> dict[str, Any]:
+    """Give what cards of one kind say beside what every card says; empty if it has no `<kind>.schema.json`.
+
+    `usual` names fields that need not be there and mostly are.
+    """
+    folder = files("judge_audit_schemas") / "cards"
+    place = folder / f"{kind}.schema.json"
+    if not kind.isidentifier() or kind == "card" or not place.is_file():
+        return {}
+    own: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    properties: dict[str, Any] = {}
+    for name in own.get("shared", ()):
+        properties |= json.loads((folder / "shared" / f"{name}.json").read_text(encoding="utf-8"))
+    return own | {"properties": properties | own["properties"]}
 
 
 def read_card(path: Path) -> Card:
@@ -147,15 +158,8 @@ def card_of(content: Any, origin: str) -> Card:  # noqa: ANN401 - whatever a fil
     if message := _unfit(content):
         raise InputError([Fault(origin, 0, "", message)])
     schema = card_schema(str(content.get("kind", "")))
-    faults = [
-        Fault(
-            origin,
-            0,
-            ".".join(str(part) for part in error.absolute_path),
-            f"{_message(error)}.{_example(schema, error.absolute_path)}",
-        )
-        for error in Draft202012Validator(schema).iter_errors(content)
-    ]
+    errors = Draft202012Validator(schema).iter_errors(content)
+    faults = sorted({fault for error in errors for fault in _faults(origin, schema, error)})
     if faults:
         raise InputError(faults, "The fields of a card are described in schemas/cards.")
     low, high = content.get("scale_low"), content.get("scale_high")
@@ -187,6 +191,29 @@ def _means_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
             said = f"the judge has a dimension “{name}” of its own; it cannot be called “{called}” as well."
             faults.append(Fault(origin, 0, f"means.{name}", said))
     return faults
+
+
+def _faults(origin: str, schema: Mapping[str, Any], error: ValidationError) -> list[Fault]:
+    """Say of one error which field it is and what a right value looks like; of a missing field, its own name."""
+    place = list(error.absolute_path)
+    if error.validator == "required" and isinstance(error.instance, dict):
+        wanted = error.validator_value if isinstance(error.validator_value, list) else []
+        absent = [str(name) for name in wanted if name not in error.instance]
+        return [
+            Fault(origin, 0, _dotted([*place, name]), f"it is missing.{_example(schema, [*place, name])}")
+            for name in absent
+        ]
+    hint = ""
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        known = list(error.schema.get("properties", {})) if isinstance(error.schema, dict) else []
+        strangers = [str(name) for name in error.instance if name not in known]
+        near = [match for name in strangers for match in get_close_matches(name, known, 1)]
+        hint = f" Did you mean {', '.join(near)}?" if near else ""
+    return [Fault(origin, 0, _dotted(place), f"{_message(error)}.{hint}{_example(schema, place)}")]
+
+
+def _dotted(place: Iterable[str | int]) -> str:
+    return ".".join(str(part) for part in place)
 
 
 def _message(error: ValidationError) -> str:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards import Card
 
 KIND = "endpoint"
+EXTRA = "endpoint"
+PACKAGES = ("openai", "tenacity")
 
 BROKEN = 8
 """Requests that fail one after another before the rest of a batch is not sent."""

@@ -1,10 +1,11 @@
-"""What makes a score of an embedding: a linear head, the cosine to a stored text, or nothing.
+"""What makes a score of an embedding: linear layers, the cosine to a stored text, or nothing.
 
 Each row is computed by itself in double precision, so a head never adds a dependence on the batch.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -94,6 +95,40 @@ class LinearHead:
 
 
 @dataclass(frozen=True, slots=True)
+class LayersHead:
+    """Linear layers one after another, as a multilayer perceptron is stored.
+
+    Attributes:
+        layers: The layers in order; only the first may bring the embedding to length 1.
+        activation: What stands between them: `none` (as in LAION's second aesthetic predictor), `relu` or `gelu`.
+    """
+
+    layers: tuple[LinearHead, ...]
+    activation: str
+
+    @property
+    def width(self) -> int:
+        """Numbers per embedding."""
+        return self.layers[0].width
+
+    @property
+    def scores(self) -> int:
+        """Rows of the last layer."""
+        return self.layers[-1].scores
+
+    def missing(self, prompt: str) -> str:  # noqa: ARG002 - it reads none
+        """Nothing is."""
+        return ""
+
+    def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:
+        """Apply the layers."""
+        shown = embedding
+        for at, layer in enumerate(self.layers):
+            shown = layer.score(_activated(shown, self.activation) if at else shown, prompt)
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
 class TextHead:
     """logit_scale · cos(embedding, stored text of the prompt).
 
@@ -153,6 +188,61 @@ def _linear(content: Mapping[str, Any], files: CardFiles) -> LinearHead | None:
         )
         return None
     return LinearHead(weight, bias, content["normalise"])
+
+
+def layers_of(
+    arrays: Mapping[str, NDArray[Any]], *, normalise: bool, activation: str
+) -> tuple[LayersHead | None, str]:
+    """Make a head of stored layers: `weight` and `bias`, or `layers.0.weight`, `layers.0.bias` and so on.
+
+    Args:
+        arrays: As a state dictionary holds them; the layers follow one another by the numbers in their names.
+        normalise: Whether the embedding is brought to length 1 first.
+        activation: What stands between the layers: none, relu or gelu.
+
+    Returns:
+        The head, and what is wrong if there is none.
+    """
+    names = sorted((name for name in arrays if name.split(".")[-1] == "weight"), key=_by_number)
+    strangers = sorted(set(arrays) - {*names, *(_bias(name) for name in names)})
+    if strangers or not names:
+        shown = ", ".join((strangers or sorted(arrays))[:5])
+        return None, f"only linear layers (weight and bias) make a head; there is {shown or 'nothing'}."
+    layers: list[LinearHead] = []
+    for name in names:
+        weight = np.atleast_2d(np.asarray(arrays[name], np.float64))
+        bias = np.asarray(arrays.get(_bias(name), np.zeros(len(weight))), np.float64).reshape(-1)
+        if weight.ndim != 2 or not weight.size or len(bias) != len(weight):
+            return None, f"{name} has the shape {arrays[name].shape} and its bias {bias.shape}."
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            return None, f"{name} holds numbers that are not finite."
+        if layers and layers[-1].scores != weight.shape[1]:
+            return (
+                None,
+                f"{name} takes {weight.shape[1]} numbers and the layer before gives {layers[-1].scores}.",
+            )
+        layers.append(LinearHead(weight, bias, normalise and not layers))
+    return LayersHead(tuple(layers), activation), ""
+
+
+def _bias(name: str) -> str:
+    return name.removesuffix("weight") + "bias"
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Sort `layers.10` behind `layers.9`."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _activated(numbers: NDArray[np.float64], activation: str) -> NDArray[np.float64]:
+    if activation == "relu":
+        return np.maximum(numbers, 0.0)
+    if activation == "gelu":
+        from scipy.special import ndtr  # noqa: PLC0415 - heavy, and few heads have it
+
+        found: NDArray[np.float64] = numbers * ndtr(numbers)
+        return found
+    return numbers
 
 
 def _text(content: Mapping[str, Any], files: CardFiles) -> TextHead | None:

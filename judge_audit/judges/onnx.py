@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards import Card
 
 KIND = "onnx"
+EXTRA = "onnx"
+PACKAGES = ("onnxruntime",)
+
 MOST_MODEL_BYTES = 2048 * MIB
 """What one ONNX file can hold; more lies in `external` files."""
 

@@ -130,7 +130,8 @@ def test_judges_list_names_the_default_judge_with_its_identity(here, capsys):
     from judge_audit.judges import builtin_cards
 
     assert run_command(["judges", "list", "--json"]) == 0
-    listed = {card["name"]: card["judge_id"] for card in json.loads(capsys.readouterr().out)}
+    judges = json.loads(capsys.readouterr().out)["judges"]
+    listed = {card["name"]: card["judge_id"] for card in judges}
     assert listed["brisque"] == builtin_cards()["brisque"].judge_id
     assert run_command(["judges", "list"]) == 0
     assert listed["brisque"] in capsys.readouterr().out

@@ -47,7 +47,7 @@ def test_every_wrong_field_is_named_at_once_with_a_right_value(tmp_path):
 
 def test_half_a_scale_is_refused(tmp_path):
     path = tmp_path / "card.yaml"
-    path.write_text("kind: callable\nname: x\nscale_low: 0\n", encoding="utf-8")
+    path.write_text("kind: callable\nname: x\ntarget: a:b\nscale_low: 0\n", encoding="utf-8")
     with pytest.raises(InputError, match="given together"):
         read_card(path)
 

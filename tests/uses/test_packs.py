@@ -272,10 +272,11 @@ def test_a_table_of_ones_own_is_in_no_pack(lake, pack, tmp_path):
 def test_a_wrong_wish_is_refused_in_words(lake, tmp_path, capsys):
     given = ["study", "export", str(tmp_path / "pack"), "--lake", str(tmp_path / "lake"), "--for"]
     for words, said in (
-        (["labels"], "there is no such pack"),
+        (["portraits"], "there is no such pack"),
+        (["labels"], "--lake belongs to another kind of pack"),
         (["reviews", "--before", "base"], "given together"),
         (["reviews", "--before", "base", "--after", "later"], "no such source"),
-        (["reviews", "--audit", "a9"], "no such complete audit; the newest are a1"),
+        (["reviews", "--audit", "a9"], "no complete audit “a9”; the newest are a1"),
         (["reviews", "--dimension", "taste"], "the judge has overall"),
     ):
         assert run_command([*given, *words]) == 2

@@ -1,0 +1,310 @@
+"""A first look at a judge: three pictures, whether it repeats itself, what it sees, what an audit would cost.
+
+It is a look and no measurement: three pictures show that a score moves, not how often it does.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.calling import rows_of
+from judge_audit.errors import AuditError, Fault, InputError, UsageError
+from judge_audit.images import ImageError, load_image
+from judge_audit.items import check_columns, resolve_image
+from judge_audit.judges.protocol import PricedJudge, Stimulus, Unanswered
+from judge_audit.limits import read_limits
+from judge_audit.probes import choose_ladder_items, count_calls
+from judge_audit.rows import read_rows
+from judge_audit.sight import SIGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from judge_audit.axes.axis import Axis
+    from judge_audit.judges.protocol import Judge, Reply
+
+PICTURES = 3
+PATIENCE = 45.0
+"""Seconds after which no further look is begun; the whole is to take less than a minute."""
+
+DEMO_ITEMS = 324
+LADDER_ITEMS = 48
+SEED = 1
+
+SAME = "same"
+ALONE = "alone"
+SEEN = ("border", "stretched", "upside_down", "swapped_prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture and what the judge said of it.
+
+    Attributes:
+        item_id: The item.
+        prompt: Its prompt.
+        scores: By dimension, None where there is none.
+        states: By dimension, what is wrong where there is none.
+        raw: The reply as text where the judge writes text.
+    """
+
+    item_id: str
+    prompt: str
+    scores: Mapping[str, float | None]
+    states: Mapping[str, str]
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What became of the scores when the pictures were shown once more in some way.
+
+    Attributes:
+        name: The way: `same`, `alone`, or the name of a sight probe.
+        moved: Largest difference in the first dimension, None where it was not looked at or nothing was answered.
+        why: Why it was not looked at.
+    """
+
+    name: str
+    moved: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a first look at a judge found.
+
+    Attributes:
+        pictures: Three pictures with their scores.
+        looks: What moved the first dimension.
+        seconds: Per picture, asked together.
+        asked: Pictures shown in all.
+        cost: What they cost.
+        items: How many items the whole audit is counted for.
+        calls: Pictures of a whole default audit.
+        most_cost: What that may cost at most, None for a judge without prices.
+        currency: What costs are in.
+    """
+
+    pictures: tuple[Picture, ...]
+    looks: tuple[Look, ...]
+    seconds: float
+    asked: int
+    cost: float
+    items: int
+    calls: int
+    most_cost: float | None
+    currency: str
+
+    @property
+    def rounding(self) -> float:
+        """What does not count as a move: a hair beside the differences between the pictures."""
+        dimension = next(iter(self.pictures[0].scores), "")
+        values = [value for shown in self.pictures if (value := shown.scores.get(dimension)) is not None]
+        return read_limits()["sight.rounding"] * (max(values) - min(values)) if values else 0.0
+
+    @property
+    def answered(self) -> bool:
+        """Whether any picture got a number."""
+        return any(value is not None for shown in self.pictures for value in shown.scores.values())
+
+
+def demo_stimuli() -> list[tuple[str, Stimulus]]:
+    """Draw three of the demo's pictures, one of each source."""
+    from judge_audit.demo.corpus import demo_pictures  # noqa: PLC0415 - it draws
+
+    return [(row["item_id"], Stimulus(pixels, row["prompt"])) for row, pixels in demo_pictures(PICTURES)]
+
+
+def stimuli_of(path: Path) -> tuple[list[tuple[str, Stimulus]], int]:
+    """Read three pictures of an items file, and count its items; no other picture is read.
+
+    Raises:
+        InputError: If a column is missing, or one of the pictures cannot be used.
+        UsageError: If the file cannot be read.
+    """
+    told = read_rows(path)
+    check_columns(path, told.columns)
+    if told.faults:
+        raise InputError(told.faults)
+    rows = [{**row, "cluster": row.get("cluster") or row["item_id"]} for _, row in told.rows]
+    if not rows:
+        raise InputError([Fault(path.name, 0, "", "the file has no rows.")])
+    chosen = set(choose_ladder_items(rows, PICTURES, SEED))
+    found: list[tuple[str, Stimulus]] = []
+    faults: list[Fault] = []
+    for number, row in told.rows:
+        if row["item_id"] not in chosen:
+            continue
+        try:
+            pixels = load_image(resolve_image(path.parent, row["image"])).pixels
+        except ImageError as error:
+            faults.append(Fault(path.name, number, "image", f"{row['image']}: {error}", row["item_id"]))
+            continue
+        found.append((row["item_id"], Stimulus(pixels, row["prompt"])))
+    if faults:
+        raise InputError(faults)
+    return found, len(rows)
+
+
+def try_judge(
+    judge: Judge,
+    named: Sequence[tuple[str, Stimulus]],
+    axes: Mapping[str, Axis],
+    *,
+    items: int = DEMO_ITEMS,
+    patience: float = PATIENCE,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Trial:
+    """Show a judge a few pictures in several ways.
+
+    Args:
+        judge: The judge.
+        named: Item ids with their pictures and prompts.
+        axes: The axes of a whole audit.
+        items: The items of a whole audit.
+        patience: Seconds after which no further look is begun.
+        clock: Tells the time in seconds.
+
+    Raises:
+        UsageError: If it breaks its contract or fails.
+    """
+    stimuli = [stimulus for _, stimulus in named]
+    started = clock()
+    replies = _ask(judge, stimuli)
+    seconds = (clock() - started) / len(stimuli)
+    first = [_picture(judge, *shown, reply) for shown, reply in zip(named, replies, strict=True)]
+    dimension = judge.card.dimensions[0]
+    before = [shown.scores.get(dimension) for shown in first]
+    looks: list[Look] = []
+    asked, cost = len(stimuli), sum(reply.cost for reply in replies)
+    for name, batches in _ways(stimuli):
+        count = sum(len(batch) for batch in batches)
+        if not count:
+            looks.append(Look(name, None, "the prompts are the same"))
+            continue
+        if clock() - started + count * seconds > patience:
+            looks.append(Look(name, None, "it would take too long"))
+            continue
+        again = [reply for batch in batches for reply in _ask(judge, batch)]
+        after = [
+            _picture(judge, *shown, reply).scores.get(dimension)
+            for shown, reply in zip(named, again, strict=True)
+        ]
+        asked, cost = asked + count, cost + sum(reply.cost for reply in again)
+        looks.append(
+            Look(name, _moved(before, after), "" if _both(before, after) else "no answers to compare")
+        )
+    calls = count_calls(items, axes, ladder_items=LADDER_ITEMS)
+    priced = isinstance(judge, PricedJudge) and bool(judge.currency)
+    return Trial(
+        pictures=tuple(first),
+        looks=tuple(looks),
+        seconds=seconds,
+        asked=asked,
+        cost=cost,
+        items=items,
+        calls=calls,
+        most_cost=_most_cost(judge, stimuli) * calls if priced else None,
+        currency=judge.currency if isinstance(judge, PricedJudge) else "",
+    )
+
+
+def _ways(stimuli: Sequence[Stimulus]) -> Iterator[tuple[str, list[list[Stimulus]]]]:
+    """Give the ways in which the pictures are shown once more, each in its batches."""
+    yield SAME, [list(stimuli)]
+    yield ALONE, [[stimulus] for stimulus in stimuli]
+    for name in SEEN:
+        draw = SIGHT[name].draw
+        if draw is not None:
+            yield name, [[Stimulus(draw(entry.image), entry.prompt) for entry in stimuli]]
+    prompts = [entry.prompt for entry in stimuli]
+    others = [*prompts[1:], prompts[0]]
+    differ = all(one != other for one, other in pairwise([*prompts, prompts[0]])) and len(prompts) > 1
+    shown = [Stimulus(entry.image, other) for entry, other in zip(stimuli, others, strict=True)]
+    yield "swapped_prompt", [shown] if differ else []
+
+
+def _ask(judge: Judge, stimuli: Sequence[Stimulus]) -> list[Reply]:
+    """Ask a judge, whatever becomes of single pictures.
+
+    Raises:
+        UsageError: If it fails altogether, or breaks its contract.
+    """
+    try:
+        replies = list(judge.score(stimuli))
+    except Unanswered as lost:
+        replies = lost.replies
+    except AuditError:
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"the judge “{judge.card.name}” failed on {len(stimuli)} pictures: {type(error).__name__}: {error}"
+        ) from error
+    if len(replies) != len(stimuli):
+        raise UsageError(
+            f"the judge “{judge.card.name}” gave {len(replies)} answers to {len(stimuli)} pictures; it must give "
+            "one per picture, in order."
+        )
+    return replies
+
+
+def _picture(judge: Judge, item_id: str, stimulus: Stimulus, reply: Reply) -> Picture:
+    """Read a reply as an audit would."""
+    call, scores = rows_of(judge.card, {"probe_id": item_id, "repeat": 0}, reply)
+    return Picture(
+        item_id=item_id,
+        prompt=stimulus.prompt,
+        scores={row["dimension"]: row["value"] for row in scores},
+        states={row["dimension"]: row["state"] for row in scores if row["value"] is None},
+        raw=str(call["raw_reply"] or ""),
+    )
+
+
+def _both(before: Sequence[float | None], after: Sequence[float | None]) -> list[tuple[float, float]]:
+    pairs = zip(before, after, strict=True)
+    return [(one, other) for one, other in pairs if one is not None and other is not None]
+
+
+def _moved(before: Sequence[float | None], after: Sequence[float | None]) -> float | None:
+    """Give the largest difference among pictures that have both scores."""
+    return max((abs(one - other) for one, other in _both(before, after)), default=None)
+
+
+def _most_cost(judge: Judge, stimuli: Sequence[Stimulus]) -> float:
+    """Price one picture of the kind that was shown."""
+    if not isinstance(judge, PricedJudge):
+        return 0.0
+    each = [judge.most_cost(entry.image.shape[0], entry.image.shape[1], entry.prompt) for entry in stimuli]
+    return sum(each) / len(each)
+
+
+def told(trial: Trial) -> dict[str, Any]:
+    """Give a trial as plain values."""
+    return {
+        "pictures": [
+            {
+                "item_id": shown.item_id,
+                "prompt": shown.prompt,
+                "scores": dict(shown.scores),
+                "states": dict(shown.states),
+                "raw": shown.raw,
+            }
+            for shown in trial.pictures
+        ],
+        "looks": [{"name": look.name, "moved": look.moved, "why": look.why} for look in trial.looks],
+        "seconds_per_picture": trial.seconds,
+        "asked": trial.asked,
+        "cost": trial.cost,
+        "audit": {
+            "items": trial.items,
+            "calls": trial.calls,
+            "minutes": trial.calls * trial.seconds / 60,
+            "most_cost": trial.most_cost,
+            "currency": trial.currency or None,
+        },
+    }
