@@ -24,10 +24,11 @@ test: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long and not parts" --ignore=tests/long --ignore=tests/parts --ignore=tests/benchmarks
 
 test-parts: $(DEV_STAMP)
-	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest tests/parts tests/benchmarks
+	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest -n auto --dist loadfile -m "not long" tests/parts
+	$(BIN)/python -m pytest tests/benchmarks
 
 test-long: $(DEV_STAMP)
-	$(BIN)/python -m pytest tests/long -m long -s
+	$(BIN)/python -m pytest tests/long tests/parts -m long -s
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff check --fix .

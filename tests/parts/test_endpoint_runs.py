@@ -88,7 +88,7 @@ def contrast(request, pixels, number):
     return f"Score: {pixels.std() / 12:.3f}"
 
 
-@pytest.mark.parametrize("runner", ["threads", "processes"])
+@pytest.mark.parametrize("runner", ["threads", pytest.param("processes", marks=pytest.mark.long)])
 def test_a_budget_holds_for_all_workers_and_going_on_buys_nothing_twice(folder, runner):
     with chat.serving(contrast) as server:
         write_card(folder, server.url)
@@ -132,7 +132,7 @@ def test_a_killed_run_buys_at_most_a_batch_of_each_worker_twice(folder):
     assert no_key_in(folder)
 
 
-@pytest.mark.parametrize("runner", ["threads", "processes"])
+@pytest.mark.parametrize("runner", ["threads", pytest.param("processes", marks=pytest.mark.long)])
 def test_no_traceback_or_log_shows_the_key_whatever_the_endpoint_repeats(folder, runner):
     def telling(request, pixels, number):
         if number < 30:
