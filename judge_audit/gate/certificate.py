@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from judge_audit import __version__
 from judge_audit.audits import RESULTS, result_of
-from judge_audit.change import difference
+from judge_audit.change import difference, replay
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.gate.evidence import EVIDENCE, digested, evidence_of
 from judge_audit.gate.owed import expiry, iso, missing_pieces, signatures
@@ -157,6 +157,7 @@ def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
         "by": approval["signer"],
         "at": iso(approval["approved_at"]),
         "sentences": [say("gate.certificate.same_judge")],
+        "replayed": [],
         "flips": [],
         "more_flips": 0,
     }
@@ -169,6 +170,7 @@ def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
     ]
     if len(cards) == 2:
         told["sentences"] = list(difference(*cards).sentences)
+    told["replayed"] = _replayed(lake, answer, approval)
     key = {"judge_id": answer.judge_id, "baseline": approval["judge_id"]}
     flips = sorted(lake.read("rank_changes", **key).to_pylist(), key=_worst_first)
     told["flips"] = [
@@ -177,6 +179,13 @@ def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
     ]
     told["more_flips"] = len(flips) - len(told["flips"])
     return told
+
+
+def _replayed(lake: Lake, answer: Answer, approval: Row) -> list[str]:
+    """Say what of production's past decisions would have gone otherwise; nothing where none are recorded."""
+    if not lake.read("decisions").num_rows:
+        return []
+    return list(replay(lake, answer.question.candidate, approval["audit_id"]).sentences)
 
 
 def _varied(flips: Sequence[Row]) -> list[Row]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from gate_lake import add_audit, night, standing_rows
+from gate_lake import add_audit, add_judge, night, standing_rows
 
 from judge_audit.errors import UsageError
 from judge_audit.gate.verifying import verify
@@ -198,3 +198,23 @@ def test_order_of_rows_and_files_changes_no_digest(issued):
         lake, "scores", lambda table: table.take(pc.sort_indices(table, [("probe_id", "descending")]))
     )
     assert verify(other, page, SOON).faults == ()
+
+
+def test_past_decisions_of_the_approved_judge_are_replayed_under_the_new_one(approved, tmp_path):
+    add_judge(approved, "j2")
+    add_audit(approved, "second", judge="j2", at=2)
+    rows = [
+        {"import_id": "i", "decision_id": f"{source}-d{at}", "item_id": f"{source}{at}", "source": source}
+        | {"judge": "j1", "value": float(at), "decision": "accept" if at else "reject"}
+        for source in ("a", "b")
+        for at in range(3)
+    ]
+    about = {"import_id": "i", "kind": "decisions", "imported_at": night(1)}
+    page = tmp_path / "report"
+    certify(approved, gate(approved, now=night(9)), page)
+    assert content(page / "certificate.html")["changed"]["replayed"] == []
+    approved.commit({"decisions": from_rows("decisions", rows), "imports": from_rows("imports", [about])})
+    certify(approved, gate(approved, now=night(9)), page)
+    told = content(page / "certificate.html")["changed"]["replayed"]
+    assert any(line.startswith("Of what was accepted") for line in told), told
+    assert "Past decisions under this judge" in (page / "certificate.html").read_text(encoding="utf-8")
