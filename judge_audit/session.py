@@ -318,7 +318,7 @@ class Session:
             )
         if self.is_table or (told.max_calls is None and not currency):
             return None
-        path = Path(self.lake.url) / BUDGET_FOLDER / f"{audit_id}.sqlite"
+        path = self.lake.storage.beside / BUDGET_FOLDER / f"{audit_id}.sqlite"
         return Purse(path, told.max_calls, told.max_cost, currency)
 
     def pixels(self, uri: str) -> NDArray[np.uint8]:

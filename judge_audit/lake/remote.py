@@ -54,6 +54,11 @@ class RemoteStorage:
         """The lake's URL."""
         return self.address
 
+    @property
+    def beside(self) -> Path:
+        """The folder in which fetched files are kept."""
+        return self.cache
+
     @cached_property
     def _place(self) -> tuple[Any, str]:
         """The file system and the lake's path in it."""

@@ -29,6 +29,11 @@ class Storage(Protocol):
         """The lake's own address, for messages and for the report."""
         ...
 
+    @property
+    def beside(self) -> Path:
+        """A folder of this machine for what goes with the lake and is no part of it, such as a run's purse."""
+        ...
+
     def names(self, folder: str) -> list[str]:
         """List the finished files of a folder, sorted; empty if the folder does not exist."""
         ...
@@ -76,6 +81,11 @@ class LocalStorage:
     def url(self) -> str:
         """The folder's path."""
         return str(self.root)
+
+    @property
+    def beside(self) -> Path:
+        """The lake's own folder."""
+        return self.root
 
     def names(self, folder: str) -> list[str]:
         """List the finished files of a folder, sorted; unfinished ones bear dot-names."""
