@@ -375,7 +375,27 @@ def hold(configuration: Configuration, judge: Judge) -> Session:
     return Session(configuration, judge)
 
 
-def responses(current: Session, plan_id: str, judge_id: str, *combined: str) -> pa.Table:
+Answered = tuple[pa.Table, pa.Table]
+"""Calls (probe_id, repeat, state) and scores (probe_id, repeat, dimension, value, state) of one judge."""
+
+
+def answers_of(current: Session, judge_ids: Sequence[str]) -> dict[str, Answered]:
+    """Read the answers of several judges at once, which costs little more than those of one."""
+    columns = {
+        "calls": ["probe_id", "repeat", "state"],
+        "scores": ["probe_id", "repeat", "dimension", "value", "state"],
+    }
+    found = []
+    for name, kept in columns.items():
+        held = current.lake.read(name, judge_id=list(judge_ids))
+        found.append({one: held.filter(pc.equal(held["judge_id"], one)).select(kept) for one in judge_ids})
+    calls, scores = found
+    return {one: (calls[one], scores[one]) for one in judge_ids}
+
+
+def responses(
+    current: Session, plan_id: str, judge_id: str, *combined: str, answers: Answered | None = None
+) -> pa.Table:
     """Put scores beside their probes and items: what a check sees.
 
     Args:
@@ -383,6 +403,7 @@ def responses(current: Session, plan_id: str, judge_id: str, *combined: str) -> 
         plan_id: The audit's plan.
         judge_id: Whose answers.
         combined: Plans of combined probes on the same items.
+        answers: Their answers, where they were read already.
 
     Returns:
         Columns item_id, source, topic, prompt_id, cluster, axis, rung, strength, repeat, dimension, value, state.
@@ -392,10 +413,7 @@ def responses(current: Session, plan_id: str, judge_id: str, *combined: str) -> 
     items = current.plan_table("items", plan_id).select(
         ["item_id", "source", "topic", "prompt_id", "cluster"]
     )
-    calls = current.lake.read("calls", judge_id=judge_id).select(["probe_id", "repeat", "state"])
-    scores = current.lake.read("scores", judge_id=judge_id).select(
-        ["probe_id", "repeat", "dimension", "value", "state"]
-    )
+    calls, scores = answers or answers_of(current, [judge_id])[judge_id]
     asked = probes.select(["probe_id", "repeat", "item_id", "axis", "rung", "strength"])
     keys = ["probe_id", "repeat"]
     answered = asked.join(scores, keys, join_type="inner")

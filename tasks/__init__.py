@@ -1,4 +1,7 @@
-"""One thin Prefect task per stage: find this process's session, call the library's stage, return ids."""
+"""One thin Prefect task per stage: find this process's session, call the library's stage, return ids.
+
+What takes less than the two seconds that a task costs by itself is a plain function.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +55,11 @@ def spent(configuration: dict[str, Any], prepared: stages.Prepared) -> str:
     return stages.spent_so_far(session(Configuration.from_json(configuration)), prepared)
 
 
-@task(name="budget", cache_policy=NO_CACHE, persist_result=False)
 def budget(configuration: dict[str, Any], prepared: stages.Prepared) -> None:
     """End the run where the budget did not reach for everything."""
     stages.settle_budget(session(Configuration.from_json(configuration)), prepared)
 
 
-@task(name="combine", cache_policy=NO_CACHE, persist_result=False)
 def combine(configuration: dict[str, Any], prepared: stages.Prepared) -> stages.Prepared:
     """Choose, by the scores so far, what to combine, and plan it."""
     return stages.combine(session(Configuration.from_json(configuration)), prepared)

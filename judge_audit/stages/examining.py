@@ -17,7 +17,7 @@ from judge_audit.limits import read_limits
 from judge_audit.parts import find_checks, find_uses
 from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
-from judge_audit.session import responses
+from judge_audit.session import answers_of, responses
 from judge_audit.stages.asking import is_first
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.standings import stand
@@ -26,7 +26,7 @@ from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
     from judge_audit.judges.cards import Card
-    from judge_audit.session import Session
+    from judge_audit.session import Answered, Session
     from judge_audit.stages.planning import Prepared
 
 
@@ -50,8 +50,10 @@ def check(current: Session, prepared: Prepared) -> None:
         if row["perceptible_low"] is not None
     }
     controls: list[PlantedJudge | SeeingJudge] = [*current.controls(prepared.zones_id), *current.seeing]
+    answers = answers_of(current, [control.card.judge_id for control in controls])
     for control in controls:
-        found, told = _examine(current, prepared, control.card, covariates, control=control)
+        own = answers[control.card.judge_id]
+        found, told = _examine(current, prepared, control.card, covariates, control=control, answers=own)
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
@@ -88,10 +90,11 @@ def _examine(
     covariates: pa.Table,
     *,
     control: PlantedJudge | SeeingJudge | None = None,
+    answers: Answered | None = None,
 ) -> tuple[Findings, list[dict[str, Any]]]:
     """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
     combined = combined_plans(prepared, card.judge_id)
-    given = responses(current, prepared.plan_id, card.judge_id, *combined)
+    given = responses(current, prepared.plan_id, card.judge_id, *combined, answers=answers)
     told = current.labels(prepared.plan_id) if control is None else None
     labels = told.table if told else None
     if isinstance(control, PlantedJudge) and not control.control.pairs_only:
