@@ -28,7 +28,7 @@ test-parts: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests/benchmarks
 
 test-long: $(DEV_STAMP)
-	$(BIN)/python -m pytest tests/long tests/parts -m long -s
+	$(BIN)/python -m pytest tests -m long -s
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff check --fix .

@@ -147,6 +147,7 @@ def test_an_anchor_that_is_an_item_shares_its_answer(items, folder):
     assert judge.shown.count(digest) <= 2 + len(seen_by_sight) + 1
 
 
+@pytest.mark.long
 def test_the_view_of_anchors_shows_those_of_the_newest_audit_once(items, folder):
     run(items, folder)
     retire(folder, ["a000"], author="Ada", reason="x")
@@ -201,6 +202,7 @@ def test_a_ledger_that_lost_its_end_is_refused(items, folder):
         run(items, folder, Bright())
 
 
+@pytest.mark.long
 def test_a_longer_ledger_goes_on(items, folder):
     run(items, folder)
     add(folder, drafts(items.parent / "more", 1, start=30), author="Ada", reason="more")
@@ -209,6 +211,7 @@ def test_a_longer_ledger_goes_on(items, folder):
     assert Lake.open(found.lake).read("anchor_ledger").num_rows == 7
 
 
+@pytest.mark.long
 def test_another_set_is_told(items, folder):
     run(items, folder)
     other = items.parent / "other"

@@ -16,6 +16,7 @@ from judge_audit.images import load_image
 from judge_audit.kinds import mismatch_kinds, mismatch_of
 from judge_audit.kinds.kind import DIMENSIONS, Built, Material, Unsuited, Variant
 from judge_audit.kinds.semantic_miss import STRANGERS
+from judge_audit.vocabulary import MISMATCHES
 
 KINDS = mismatch_kinds()
 WAYS = [(kind, variant.name) for kind in KINDS.values() for variant in kind.variants]
@@ -297,3 +298,7 @@ def test_strangers_that_are_given_take_the_place_of_the_packages_own():
     made = KINDS["semantic_miss"].build(plain(item=item, strangers=given), "far")
     assert made.prompt == "a photo of a boat"
     assert "those given" in made.told
+
+
+def test_the_kinds_of_anchors_are_those_of_pairs():
+    assert set(KINDS) == set(MISMATCHES)

@@ -88,6 +88,7 @@ def contrast(request, pixels, number):
     return f"Score: {pixels.std() / 12:.3f}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runner", ["threads", pytest.param("processes", marks=pytest.mark.long)])
 def test_a_budget_holds_for_all_workers_and_going_on_buys_nothing_twice(folder, runner):
     with chat.serving(contrast) as server:
