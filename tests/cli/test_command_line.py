@@ -103,20 +103,15 @@ def test_an_unexpected_error_exits_3_and_shows_its_origin_only_when_asked(here, 
     assert "in stumble" in capsys.readouterr().err
 
 
-def _heed_interrupts():
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_exits_130_and_says_that_nothing_committed_is_lost(here):
     Lake.open(here / "lake")
-    script = "from judge_audit.cli import main; main()"
+    # A shell without job control has what it runs in the background ignore the signal.
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    script = heeding + "from judge_audit.cli import main; main()"
     words = [sys.executable, "-c", script, "lake", "sql", "--lake", "lake"]
     pipe = subprocess.PIPE
-    # A shell without job control has what it runs in the background ignore the signal.
-    process = subprocess.Popen(
-        words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=here, preexec_fn=_heed_interrupts
-    )
+    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=here)
     time.sleep(3)  # by now it waits for the question
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=20)

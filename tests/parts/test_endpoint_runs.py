@@ -89,7 +89,7 @@ def contrast(request, pixels, number):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("runner", ["threads", pytest.param("processes", marks=pytest.mark.long)])
+@pytest.mark.parametrize("runner", ["threads", "processes"])
 def test_a_budget_holds_for_all_workers_and_going_on_buys_nothing_twice(folder, runner):
     with chat.serving(contrast) as server:
         write_card(folder, server.url)
