@@ -19,4 +19,7 @@ FROM audits
 JOIN probes USING (plan_id)
 JOIN items USING (plan_id, item_id)
 WHERE audits.audit_id = $candidate
-    OR (audits.audit_id = $baseline AND (probes.rung > 0 OR probes.axis = 'original'));
+    OR (
+        audits.audit_id = $baseline
+        AND (probes.axis = 'original' OR (probes.rung > 0 AND NOT starts_with(probes.axis, 'pair:')))
+    );

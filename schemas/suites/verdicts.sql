@@ -16,7 +16,7 @@ SELECT DISTINCT "check", probes.axis
 FROM audits
 JOIN probes USING (plan_id)
 CROSS JOIN unnest(['premature', 'jitter', 'top_response']) AS asked ("check")
-WHERE audits.audit_id = $candidate AND probes.rung > 0
+WHERE audits.audit_id = $candidate AND probes.rung > 0 AND NOT starts_with(probes.axis, 'pair:')
 UNION
 SELECT verdicts."check", verdicts.axis
 FROM verdicts

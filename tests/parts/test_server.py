@@ -34,9 +34,11 @@ with embedded_server(Path(sys.argv[1])) as url:
 """
 
 WAIT = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from judge_audit_flows import server
+# A shell without job control has what it runs in the background ignore interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 start = server._spawn
 def told(*rest):
     process = start(*rest)
