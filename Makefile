@@ -1,5 +1,5 @@
 # make audit      a real audit of a real judge, end to end, from a bare machine with Python 3.11 or newer
-# make test       lint, types, layers and the quick tests (under five minutes)
+# make test       lint, types, layers and the quick tests (some seven minutes on two cores)
 # make test-parts tests against real parts: a Prefect server, processes, a wheel in an empty environment
 # make test-long  simulations and twenty-seed proofs (by hand)
 PYTHON ?= python3
@@ -25,7 +25,7 @@ test: $(DEV_STAMP)
 
 test-parts: $(DEV_STAMP)
 	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest -n auto --dist loadfile -m "not long" tests/parts
-	$(BIN)/python -m pytest tests/benchmarks
+	$(BIN)/python -m pytest -m "not long" tests/benchmarks
 
 test-long: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests -m long -s

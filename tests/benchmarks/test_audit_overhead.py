@@ -79,6 +79,7 @@ def _overhead(folder, name):
     return (whole - server) / judge
 
 
+@pytest.mark.long
 def test_a_whole_audit_takes_little_longer_than_its_judge_and_a_server_start(folder):
     # What else the machine does only ever adds; a second try is made where it may have.
     assert any(_overhead(folder, name) <= 1.15 for name in ("first", "second"))
