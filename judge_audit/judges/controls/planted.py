@@ -113,7 +113,7 @@ class PlantedJudge:
         self.card = Card(
             kind="control",
             name=control.name,
-            weights=text_digest("control", "2", control.name, zones_id, str(seed)),
+            weights=text_digest("control", "3", control.name, zones_id, str(seed)),
             pinned=True,
             scale_low=0.0,
             scale_high=10.0,
@@ -180,12 +180,21 @@ class PlantedJudge:
         scored = OVERALL if self.control.copies else dimension
         change = honest_change(recipe, scored)
         if recipe.axis.startswith(PAIR_AXIS):
-            words = (recipe.item_id, recipe.axis, format(recipe.strength, ".6g"))
             low, high = SEVERITY
-            change *= low + (high - low) * self._draw("severity", *words)
-            change += UNSTEADY * float(ndtri(self._draw("unsteady", *words, *_named(scored))))
+            change *= low + (high - low) * self._draw("severity", *_words(recipe))
+            change += _unsteadiness(recipe, scored, self._draw)
         quality = self._quality(recipe.item_id, scored)
         return self.control.answer(replace(recipe, dimension=dimension), quality, change, self._draw)
+
+
+def _words(recipe: Recipe) -> tuple[str, ...]:
+    """Name a probe for the draws about it."""
+    return (recipe.item_id, recipe.axis, format(recipe.strength, ".6g"))
+
+
+def _unsteadiness(recipe: Recipe, dimension: str, draw: Draw) -> float:
+    """By how much a sub-score moves on a damage that is none of its own."""
+    return UNSTEADY * float(ndtri(draw("unsteady", *_words(recipe), *_named(dimension))))
 
 
 def _named(dimension: str) -> tuple[str, ...]:
@@ -208,9 +217,8 @@ def deaf(dimension: str, to: str) -> Control:
     """
 
     def answer(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
-        del draw
         own = recipe.dimension == dimension and recipe.expectations.get(dimension) == "drops"
-        return quality + (0.0 if own else change)
+        return quality + (_unsteadiness(recipe, dimension, draw) if own else change)
 
     return Control(
         name=f"deaf {dimension}",
