@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,21 +46,50 @@ def ladders_of_file(
         InputError: If a column is missing, or one of the chosen pictures or masks cannot be used.
         UsageError: If a file cannot be read.
     """
+    chosen = chosen_pictures(path, count=count, seed=seed)
+    read = _read_zones(axis, chosen.rows, readings, seed) if readings else {}
+    return [
+        ladder_of(row, pixels, axis, mask, read.get(row["item_id"])) for row, pixels, mask in chosen.pictures
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A few items of an items file.
+
+    Attributes:
+        rows: Every row of the file.
+        pictures: Row, pixels and, where there is one, mask of each item that was chosen.
+    """
+
+    rows: Sequence[Row]
+    pictures: Sequence[tuple[Row, NDArray[np.uint8], NDArray[np.bool_] | None]]
+
+
+def chosen_pictures(path: str | Path, *, count: int, seed: int) -> Chosen:
+    """Take a few items of an items file: those that would carry ladders were there no more; no other picture is read.
+
+    Args:
+        path: The items file.
+        count: How many items.
+        seed: The audit's seed.
+
+    Raises:
+        InputError: If a column is missing, or one of the chosen pictures or masks cannot be used.
+        UsageError: If the file cannot be read.
+    """
     path = Path(path)
     told = read_rows(path)
     check_columns(path, told.columns)
-    if told.faults:
-        raise InputError(told.faults)
+    if told.faults or not told.rows:
+        raise InputError(told.faults or [Fault(path.name, 0, "", "the file has no rows.")])
     rows = [row for _, row in told.rows]
-    if not rows:
-        raise InputError([Fault(path.name, 0, "", "the file has no rows.")])
     named = [{**row, "cluster": row.get("cluster") or row["item_id"]} for row in rows]
-    chosen = set(choose_ladder_items(named, count, seed))
-    read = _read_zones(axis, rows, readings, seed) if readings else {}
-    found: list[Ladder] = []
+    wanted = set(choose_ladder_items(named, count, seed))
+    found = []
     faults: list[Fault] = []
     for number, row in told.rows:
-        if row["item_id"] not in chosen:
+        if row["item_id"] not in wanted:
             continue
         column = "image"
         try:
@@ -70,10 +100,10 @@ def ladders_of_file(
         except ImageError as error:
             faults.append(Fault(path.name, number, column, f"{row[column]}: {error}", row["item_id"]))
             continue
-        found.append(ladder_of(row, pixels, axis, mask, read.get(row["item_id"])))
+        found.append((row, pixels, mask))
     if faults:
         raise InputError(faults)
-    return found
+    return Chosen(rows, found)
 
 
 def ladder_of(

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import Fault, InputError
-from judge_audit.images import ImageError, load_image
-from judge_audit.items import check_columns, resolve_image
 from judge_audit.kinds.kind import Built, Material
-from judge_audit.masks import load_mask
-from judge_audit.probes import choose_ladder_items
 from judge_audit.report.pair_sheets import PairShown
-from judge_audit.rows import read_rows
+from judge_audit.showing import chosen_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from judge_audit.brand import BrandRules
     from judge_audit.kinds.kind import Kind
@@ -48,32 +43,9 @@ def materials_of_file(path: str | Path, *, count: int, seed: int, rules: BrandRu
         InputError: If a column is missing, or one of the chosen pictures or masks cannot be used.
         UsageError: If the file cannot be read.
     """
-    path = Path(path)
-    told = read_rows(path)
-    check_columns(path, told.columns)
-    if told.faults or not told.rows:
-        raise InputError(told.faults or [Fault(path.name, 0, "", "the file has no rows.")])
-    named = [{**row, "cluster": row.get("cluster") or row["item_id"]} for _, row in told.rows]
-    chosen = set(choose_ladder_items(named, count, seed))
-    prompts = tuple((row.get("topic", ""), row["prompt"]) for _, row in told.rows)
-    found: list[Material] = []
-    faults: list[Fault] = []
-    for number, row in told.rows:
-        if row["item_id"] not in chosen:
-            continue
-        column = "image"
-        try:
-            pixels = load_image(resolve_image(path.parent, row["image"])).pixels
-            column = "mask"
-            uri = row.get("mask", "").strip()
-            mask = load_mask(resolve_image(path.parent, uri), pixels.shape[:2]) if uri else None
-        except ImageError as error:
-            faults.append(Fault(path.name, number, column, f"{row[column]}: {error}", row["item_id"]))
-            continue
-        found.append(Material(row, pixels, seed, mask, rules, prompts))
-    if faults:
-        raise InputError(faults)
-    return found
+    chosen = chosen_pictures(path, count=count, seed=seed)
+    prompts = tuple((row.get("topic", ""), row["prompt"]) for row in chosen.rows)
+    return [Material(row, pixels, seed, mask, rules, prompts) for row, pixels, mask in chosen.pictures]
 
 
 def demo_materials(count: int, seed: int, rules: BrandRules | None) -> list[Material]:

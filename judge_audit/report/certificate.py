@@ -6,16 +6,17 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import jinja2
-
 from judge_audit.errors import MachineryError
 from judge_audit.messages import knows, say
+from judge_audit.report.templating import strict_environment
 from judge_audit.report.writing import put
 from judge_audit.vocabulary import Position
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    import jinja2
 
 LOOKS = {"open": "pass", "shut": "fail", "cannot be asked": "inconclusive"}
 STANDING_LOOKS = {"allowed": "pass", "barred": "fail", "unproven": "inconclusive"}
@@ -83,13 +84,7 @@ def _word(key: str, fallback: str) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("judge_audit.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = strict_environment()
     environment.globals |= {
         "say": lambda key, **values: say(f"gate.certificate.{key}", **values),
         "tell": say,

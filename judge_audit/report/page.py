@@ -6,8 +6,6 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import jinja2
-
 from judge_audit.checks.mismatch_rows import damage, subscore
 from judge_audit.kinds.kind import hardness
 from judge_audit.messages import knows, say
@@ -31,11 +29,14 @@ from judge_audit.report import (
 from judge_audit.report.document import share_text
 from judge_audit.report.pictures import QUALITY, SIDE
 from judge_audit.report.strips import region_text
+from judge_audit.report.templating import strict_environment
 from judge_audit.surface import STATISTICS
 from judge_audit.vocabulary import SMALL, Capability, Position, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import jinja2
 
     from judge_audit.report.pictures import Pair
     from judge_audit.report.strips import Tile
@@ -177,13 +178,7 @@ def wording(group: str, name: str) -> str:
 @cache
 def environment() -> jinja2.Environment:
     """Set up the template engine: everything is escaped, nothing undefined is let through."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("judge_audit.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = strict_environment()
     environment.globals |= {
         "say": lambda key, **values: say(f"report.{key}", **values),
         "tell": say,

@@ -1,0 +1,16 @@
+"""The template engine of every page: everything is escaped, nothing undefined is let through."""
+
+from __future__ import annotations
+
+import jinja2
+
+
+def strict_environment() -> jinja2.Environment:
+    """Set up the engine for the templates of this folder; whoever uses it adds the words they know."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("judge_audit.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
