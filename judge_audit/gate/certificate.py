@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from judge_audit import __version__
 from judge_audit.audits import RESULTS, result_of
-from judge_audit.change import difference, replay
+from judge_audit.change import difference, draw_sample, replay
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.gate.evidence import EVIDENCE, digested, evidence_of
 from judge_audit.gate.owed import expiry, iso, missing_pieces, signatures
@@ -35,6 +35,9 @@ FORMAT = 1
 
 SHOWN_FLIPS = 6
 """Pairs of anchors shown as pictures; the rest are counted."""
+
+REPLAY_SEED = 1
+"""Settles which past decisions are replayed where there are too many for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +185,16 @@ def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
 
 
 def _replayed(lake: Lake, answer: Answer, approval: Row) -> list[str]:
-    """Say what of production's past decisions would have gone otherwise; nothing where none are recorded."""
-    if not lake.read("decisions").num_rows:
+    """Say what of production's past decisions would have gone otherwise; nothing where none are recorded.
+
+    Where a source has very many, a sample of them is replayed.
+    """
+    decisions = lake.read("decisions").to_pylist()
+    if not decisions:
         return []
-    return list(replay(lake, answer.question.candidate, approval["audit_id"]).sentences)
+    drawn = draw_sample(decisions, REPLAY_SEED)
+    sample = None if set(drawn.values()) == {1.0} else drawn
+    return list(replay(lake, answer.question.candidate, approval["audit_id"], sample=sample).sentences)
 
 
 def _varied(flips: Sequence[Row]) -> list[Row]:
