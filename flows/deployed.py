@@ -1,0 +1,228 @@
+"""What deployed flows have in common: attempts, progress in the run's log, an end that says why.
+
+The library's errors carry a message for people. Prefect would put an exception's name before it and a traceback into
+the log; a deployed run ends in a state whose message is that sentence, after a few words that say what kind it is of.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from judge_audit_flows.audit import run_audit
+from judge_audit_flows.release import run_release
+from prefect import tags
+from prefect.artifacts import create_markdown_artifact
+from prefect.events import emit_event
+from prefect.logging import get_run_logger
+from prefect.states import Completed, Failed
+
+from judge_audit.errors import (
+    EXIT_GOOD,
+    EXIT_JUDGE_FAILED,
+    EXIT_MACHINERY,
+    EXIT_USAGE,
+    AuditError,
+    MachineryError,
+)
+from judge_audit.progress import shown
+from judge_audit.project import Configuration, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from judge_audit_flows.parameters import Overrides, Persistence
+    from prefect.client.schemas.objects import State
+
+TAG = "judge-audit"
+"""Every deployed run and whatever it starts carries this tag; the automations go by it."""
+
+OPENINGS = {
+    EXIT_JUDGE_FAILED: "the budget is spent",
+    EXIT_USAGE: "wrong use or bad input",
+    EXIT_MACHINERY: "the machinery failed",
+}
+GATE_OPENINGS = {
+    EXIT_GOOD: "the gate is open",
+    EXIT_JUDGE_FAILED: "the gate is shut",
+    EXIT_USAGE: "the gate cannot be asked, so it is not open",
+}
+"""How the message of a run's last state begins, by the exit code that the command line would have given."""
+
+GATE_EVENTS = {EXIT_GOOD: "open", EXIT_JUDGE_FAILED: "shut", EXIT_USAGE: "unasked"}
+WORST_FIRST = (EXIT_MACHINERY, EXIT_USAGE, EXIT_JUDGE_FAILED, EXIT_GOOD)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One audit that is asked for.
+
+    Attributes:
+        audit: Path of audit.yaml.
+        judge: What to audit; "" for the judge the file names.
+        gate: Whether the release gate is asked.
+        use: What the judge is to be released for; "" for what it was approved for last.
+        baseline: The audit it is held against, or `approved`.
+    """
+
+    audit: str
+    judge: str = ""
+    gate: bool = False
+    use: str = ""
+    baseline: str = "approved"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one audit ended.
+
+    Attributes:
+        judge: What was audited.
+        code: The exit code the command line would have ended with.
+        text: Why, in plain words; its beginning tells one kind of end from another.
+        document: What programs read: the report's content, and the gate's answer where it was asked.
+    """
+
+    judge: str
+    code: int
+    text: str
+    document: dict[str, Any] | None = None
+
+
+def refused(judge: str, error: AuditError) -> Ending:
+    """Give the ending of an audit that could not be made."""
+    return Ending(judge, error.exit_code, f"{OPENINGS[error.exit_code]}: {error}")
+
+
+class RunLog(io.StringIO):
+    """A stream whose lines go into the flow run's log, which Prefect's page shows."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        """Hand every line to `say`."""
+        super().__init__()
+        self._say = say
+
+    def write(self, text: str) -> int:
+        """Take text; line ends alone say nothing."""
+        for line in text.splitlines():
+            if line.strip():
+                self._say(line)
+        return len(text)
+
+
+def configured(wanted: Wanted, overrides: Overrides, *, apart: bool) -> Configuration:
+    """Read audit.yaml and lay the choices of a run over it.
+
+    Args:
+        wanted: What is asked for.
+        overrides: What was filled in.
+        apart: Whether several judges are audited, each of which then has a folder of its own in the report's.
+    """
+    given = {**overrides.given(), **({"judge": wanted.judge} if wanted.judge else {})}
+    configuration = resolve(wanted.audit, given)
+    if not apart:
+        return configuration
+    report = f"{configuration.report.rstrip('/')}/{slug(configuration.judge)}"
+    return resolve(wanted.audit, {**given, "report": report})
+
+
+def audited(wanted: Wanted, overrides: Overrides, persistence: Persistence, *, apart: bool = False) -> Ending:
+    """Make one audit within a flow run, again where the machinery failed, and say how it ended; never raises for that.
+
+    Whatever was bought stays bought: an attempt goes on from what the lake holds.
+    """
+    log = get_run_logger()
+    named = wanted.judge or "the judge of audit.yaml"
+    ending = Ending(named, EXIT_MACHINERY, "")
+    for attempt in range(persistence.retries + 1):
+        if attempt:
+            pause = persistence.wait_seconds * 2 ** (attempt - 1)
+            log.warning("%s Attempt %d follows in %.0f s.", ending.text, attempt + 1, pause)
+            time.sleep(pause)
+        try:
+            return _attempt(wanted, configured(wanted, overrides, apart=apart))
+        except AuditError as error:
+            ending = refused(named, error)
+        except Exception as error:
+            log.exception("An unexpected error.")
+            told = f"unexpected {type(error).__name__}: {error}. Where it came from stands in the run's log."
+            ending = refused(named, MachineryError(told))
+        if ending.code != EXIT_MACHINERY:
+            break
+    return ending
+
+
+def _attempt(wanted: Wanted, configuration: Configuration) -> Ending:
+    """Make an audit, with its progress in the run's log, and keep what the gate said as an artifact."""
+    log = get_run_logger()
+    with shown(RunLog(log.info)) as progress, tags(TAG):
+        if wanted.gate:
+            released = run_release(configuration, progress, use=wanted.use or None, baseline=wanted.baseline)
+            code, lines, document = released.code, released.lines, released.document
+        else:
+            done = run_audit(configuration, progress)
+            code, lines, document = EXIT_GOOD, done.lines, done.document
+    for line in lines:
+        log.info(line)
+    text = in_plain_words(code, lines, gated=wanted.gate)
+    keep(configuration.judge, text, lines, gated=wanted.gate)
+    if wanted.gate:
+        announce(configuration, code, document["gate"])
+    return Ending(wanted.judge or configuration.judge, code, text, document)
+
+
+def in_plain_words(code: int, lines: Sequence[str], *, gated: bool) -> str:
+    """Say what an audit came to: the position, and the gate with what stands in the way."""
+    position = next((line for line in lines if line.startswith("Position: ")), "")
+    if not gated:
+        return position
+    told = [line for line in lines if not line.startswith(("Position: ", "Report: "))]
+    return "\n".join([f"{GATE_OPENINGS[code]}: {told[0] if told else ''}", position, *told[1:]])
+
+
+def keep(judge: str, text: str, lines: Sequence[str], *, gated: bool) -> None:
+    """Keep what an audit came to as an artifact, under one key a judge, so that Prefect shows its history."""
+    kind = "gate" if gated else "audit"
+    body = "\n".join(f"- {escape(line.strip())}" for line in lines if line.strip())
+    create_markdown_artifact(
+        markdown=f"# {escape(text.splitlines()[0] if text else kind)}\n\n{body}\n",
+        key=f"{TAG}-{kind}-{slug(judge)}",
+        description=f"What the {'release gate' if gated else 'audit'} came to.",
+    )
+
+
+def announce(configuration: Configuration, code: int, gate: dict[str, Any]) -> None:
+    """Emit an event that says how the gate stands, for automations: judge-audit.gate.open, .shut or .unasked."""
+    told = {name: gate.get(name) for name in ("state", "use", "candidate", "baseline", "certificate")}
+    emit_event(
+        f"judge-audit.gate.{GATE_EVENTS[code]}",
+        resource={
+            "prefect.resource.id": f"judge-audit.judge.{slug(configuration.judge)}",
+            "prefect.resource.name": configuration.judge,
+        },
+        payload={**told, "judge": configuration.judge, "lake": configuration.lake},
+    )
+
+
+def slug(judge: str) -> str:
+    """Name a judge in lower case letters, digits and dashes."""
+    found = re.sub(r"[^a-z0-9]+", "-", judge.rsplit("/", 1)[-1].removesuffix(".yaml").lower()).strip("-")
+    return found or "judge"
+
+
+def settled(endings: Sequence[Ending]) -> State[Any]:
+    """Give the state a flow run ends in: the worst of its endings, and every judge's reason in the message.
+
+    A shut gate is a failure to Prefect, so that schedulers and automations notice; the message's beginning tells it
+    from a failure of the machinery.
+    """
+    worst = min(endings, key=lambda ending: WORST_FIRST.index(ending.code))
+    lines = [endings[0].text] if len(endings) == 1 else [f"{one.judge}: {one.text}" for one in endings]
+    message = "\n".join(lines)
+    if worst.code == EXIT_GOOD:
+        return Completed(message=message)
+    return Failed(message=message)
