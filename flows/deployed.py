@@ -46,12 +46,7 @@ OPENINGS = {
     EXIT_USAGE: "wrong use or bad input",
     EXIT_MACHINERY: "the machinery failed",
 }
-GATE_OPENINGS = {
-    EXIT_GOOD: "the gate is open",
-    EXIT_JUDGE_FAILED: "the gate is shut",
-    EXIT_USAGE: "the gate cannot be asked, so it is not open",
-}
-"""How the message of a run's last state begins, by the exit code that the command line would have given."""
+"""How the message of a run's last state begins where no audit was made; the gate's own begins with how it stands."""
 
 GATE_EVENTS = {EXIT_GOOD: "open", EXIT_JUDGE_FAILED: "shut", EXIT_USAGE: "unasked"}
 WORST_FIRST = (EXIT_MACHINERY, EXIT_USAGE, EXIT_JUDGE_FAILED, EXIT_GOOD)
@@ -168,20 +163,20 @@ def _attempt(wanted: Wanted, configuration: Configuration) -> Ending:
             code, lines, document = EXIT_GOOD, done.lines, done.document
     for line in lines:
         log.info(line)
-    text = in_plain_words(code, lines, gated=wanted.gate)
+    text = in_plain_words(lines, gated=wanted.gate)
     keep(configuration.judge, text, lines, gated=wanted.gate)
     if wanted.gate:
         announce(configuration, code, document["gate"])
     return Ending(wanted.judge or configuration.judge, code, text, document)
 
 
-def in_plain_words(code: int, lines: Sequence[str], *, gated: bool) -> str:
-    """Say what an audit came to: the position, and the gate with what stands in the way."""
-    position = next((line for line in lines if line.startswith("Position: ")), "")
+def in_plain_words(lines: Sequence[str], *, gated: bool) -> str:
+    """Say what an audit came to: how the gate stands where it was asked, the position, and what stands in the way."""
+    position = [line for line in lines if line.startswith("Position: ")]
     if not gated:
-        return position
+        return "\n".join(position)
     told = [line for line in lines if not line.startswith(("Position: ", "Report: "))]
-    return "\n".join([f"{GATE_OPENINGS[code]}: {told[0] if told else ''}", position, *told[1:]])
+    return "\n".join([*told[:1], *position, *told[1:]])
 
 
 def keep(judge: str, text: str, lines: Sequence[str], *, gated: bool) -> None:
