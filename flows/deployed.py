@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.audit import run_audit
 from judge_audit_flows.release import run_release
+from judge_audit_flows.stale import TAG
 from prefect import tags
 from prefect.artifacts import create_markdown_artifact
 from prefect.events import emit_event
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
     from judge_audit_flows.parameters import Overrides, Persistence
     from prefect.client.schemas.objects import State
 
-TAG = "judge-audit"
-"""Every deployed run and whatever it starts carries this tag; the automations go by it."""
-
 OPENINGS = {
     EXIT_JUDGE_FAILED: "the budget is spent",
     EXIT_USAGE: "wrong use or bad input",
@@ -48,7 +46,6 @@ OPENINGS = {
 }
 """How the message of a run's last state begins where no audit was made; the gate's own begins with how it stands."""
 
-GATE_EVENTS = {EXIT_GOOD: "open", EXIT_JUDGE_FAILED: "shut", EXIT_USAGE: "unasked"}
 WORST_FIRST = (EXIT_MACHINERY, EXIT_USAGE, EXIT_JUDGE_FAILED, EXIT_GOOD)
 
 
@@ -166,7 +163,7 @@ def _attempt(wanted: Wanted, configuration: Configuration) -> Ending:
     text = in_plain_words(lines, gated=wanted.gate)
     keep(configuration.judge, text, lines, gated=wanted.gate)
     if wanted.gate:
-        announce(configuration, code, document["gate"])
+        announce(configuration, document["gate"])
     return Ending(wanted.judge or configuration.judge, code, text, document)
 
 
@@ -190,11 +187,11 @@ def keep(judge: str, text: str, lines: Sequence[str], *, gated: bool) -> None:
     )
 
 
-def announce(configuration: Configuration, code: int, gate: dict[str, Any]) -> None:
-    """Emit an event that says how the gate stands, for automations: judge-audit.gate.open, .shut or .unasked."""
+def announce(configuration: Configuration, gate: dict[str, Any]) -> None:
+    """Emit an event that says how the gate stands: judge-audit.gate.open, .shut or .cannot-be-asked."""
     told = {name: gate.get(name) for name in ("state", "use", "candidate", "baseline", "certificate")}
     emit_event(
-        f"judge-audit.gate.{GATE_EVENTS[code]}",
+        f"judge-audit.gate.{str(gate['state']).replace(' ', '-')}",
         resource={
             "prefect.resource.id": f"judge-audit.judge.{slug(configuration.judge)}",
             "prefect.resource.name": configuration.judge,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from copy import deepcopy
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from jsonschema import Draft202012Validator
 from prefect.client.schemas.actions import DeploymentScheduleCreate
 from prefect.events import DeploymentTriggerTypes
 from prefect.flows import load_flow_from_entrypoint
@@ -164,7 +164,7 @@ def _entry(spec: dict[str, Any], audit: str) -> Entry:
     parameters = dict(spec.get("parameters") or {})
     if "audit" in schema["properties"]:
         parameters["audit"] = audit
-    flow.validate_parameters({**_defaults(flow), **parameters})
+    _see(schema, parameters)
     limit = spec.get("concurrency_limit")
     options = (
         {name: held for name, held in limit.items() if name != "limit"} if isinstance(limit, dict) else None
@@ -188,10 +188,14 @@ def _entry(spec: dict[str, Any], audit: str) -> Entry:
     return entry
 
 
-def _defaults(flow: Flow[Any, Any]) -> dict[str, Any]:
-    """Give the parameters that a flow has values for."""
-    known = inspect.signature(flow.fn).parameters.values()
-    return {one.name: one.default for one in known if one.default is not inspect.Parameter.empty}
+def _see(schema: dict[str, Any], parameters: dict[str, Any]) -> None:
+    """Hold parameters against what the flow takes; those that are not given are given when it is run."""
+    if strangers := sorted(set(parameters) - set(schema["properties"])):
+        known = ", ".join(schema["properties"])
+        raise ValueError(f"it takes no parameter {strangers[0]}; it takes {known}.")
+    whole = {**{name: held for name, held in schema.items() if name != "required"}, "type": "object"}
+    for error in Draft202012Validator(whole).iter_errors(parameters):
+        raise ValueError(f"parameter {'.'.join(map(str, error.absolute_path))}: {error.message}.")
 
 
 def _schedule(spec: dict[str, Any]) -> DeploymentScheduleCreate:

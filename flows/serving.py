@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import ExitStack
+import signal
+import threading
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.lasting import lasting_server
 from judge_audit_flows.server import QUIET, _exported
 
-from judge_audit.errors import MachineryError
+from judge_audit.errors import EXIT_GOOD, MachineryError
 from judge_audit.project import resolve
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import FrameType
 
     from judge_audit_flows.prefect_file import Entry
 
@@ -56,6 +59,7 @@ def run_serve(
         MachineryError: If the server does not start, does not answer or ends.
     """
     with ExitStack() as stack:
+        stack.enter_context(_ending_when_told())
         stack.enter_context(
             _exported({**RUNS, **{name: os.environ[name] for name in RUNS if name in os.environ}})
         )
@@ -65,6 +69,23 @@ def run_serve(
             url, process = stack.enter_context(lasting_server(home(audit), port))
             say(f"Prefect's page: {url.removesuffix('/api')} (its database and log: {home(audit)})")
         _serve(audit, cron=cron, timezone=timezone, only=only, file=file, say=say, process=process)
+
+
+@contextmanager
+def _ending_when_told() -> Iterator[None]:
+    """End in good order on SIGTERM, from the first moment; later Prefect's runner takes the signal over."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(_signal: int, _frame: FrameType | None) -> None:
+        raise SystemExit(EXIT_GOOD)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def home(audit: str) -> Path:

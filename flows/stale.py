@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from prefect.client.schemas.responses import DeploymentResponse
 
 TAG = "judge-audit"
+"""Every deployed run, and whatever it starts, carries this tag; the automations go by it."""
+
 HEARTBEAT = "prefect.flow-run.heartbeat"
 HEARTBEAT_SECONDS = 30
 """Seconds between two signs of life of a deployed run: the least that Prefect allows."""

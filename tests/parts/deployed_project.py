@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 from PIL import Image
@@ -58,12 +58,26 @@ def worker_process(pool, folder):
         )
 
 
+def descendants(pid):
+    """Give the processes that a process has started, and those have: each run of a worker has a session of its own."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    children = {}
+    for line in listed.splitlines():
+        child, parent = map(int, line.split())
+        children.setdefault(parent, []).append(child)
+    found, waiting = [], [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
 def end(process, sign=signal.SIGKILL):
-    """End a process and all of its session."""
-    try:
-        os.killpg(process.pid, sign)
-    except ProcessLookupError:
-        return
+    """End a process and whatever it has started, at once."""
+    for pid in [process.pid, *descendants(process.pid)]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, sign)
     process.wait(20)
 
 
