@@ -6,47 +6,30 @@ the log; a deployed run ends in a state whose message is that sentence, after a 
 
 from __future__ import annotations
 
-import io
-import re
-import time
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.audit import run_audit
+from judge_audit_flows.endings import Ending, RunLog, in_plain_words, persisted, slug, worst
 from judge_audit_flows.release import run_release
 from judge_audit_flows.stale import TAG
 from prefect import tags
 from prefect.artifacts import create_markdown_artifact
 from prefect.events import emit_event
+from prefect.exceptions import CancelledRun
 from prefect.logging import get_run_logger
 from prefect.states import Completed, Failed
 
-from judge_audit.errors import (
-    EXIT_GOOD,
-    EXIT_JUDGE_FAILED,
-    EXIT_MACHINERY,
-    EXIT_USAGE,
-    AuditError,
-    MachineryError,
-)
+from judge_audit.errors import EXIT_GOOD, EXIT_MACHINERY
 from judge_audit.progress import shown
 from judge_audit.project import Configuration, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from judge_audit_flows.parameters import Overrides, Persistence
     from prefect.client.schemas.objects import State
-
-OPENINGS = {
-    EXIT_JUDGE_FAILED: "the budget is spent",
-    EXIT_USAGE: "wrong use or bad input",
-    EXIT_MACHINERY: "the machinery failed",
-}
-"""How the message of a run's last state begins where no audit was made; the gate's own begins with how it stands."""
-
-WORST_FIRST = (EXIT_MACHINERY, EXIT_USAGE, EXIT_JUDGE_FAILED, EXIT_GOOD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,44 +49,6 @@ class Wanted:
     gate: bool = False
     use: str = ""
     baseline: str = "approved"
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How one audit ended.
-
-    Attributes:
-        judge: What was audited.
-        code: The exit code the command line would have ended with.
-        text: Why, in plain words; its beginning tells one kind of end from another.
-        document: What programs read: the report's content, and the gate's answer where it was asked.
-    """
-
-    judge: str
-    code: int
-    text: str
-    document: dict[str, Any] | None = None
-
-
-def refused(judge: str, error: AuditError) -> Ending:
-    """Give the ending of an audit that could not be made."""
-    return Ending(judge, error.exit_code, f"{OPENINGS[error.exit_code]}: {error}")
-
-
-class RunLog(io.StringIO):
-    """A stream whose lines go into the flow run's log, which Prefect's page shows."""
-
-    def __init__(self, say: Callable[[str], object]) -> None:
-        """Hand every line to `say`."""
-        super().__init__()
-        self._say = say
-
-    def write(self, text: str) -> int:
-        """Take text; line ends alone say nothing."""
-        for line in text.splitlines():
-            if line.strip():
-                self._say(line)
-        return len(text)
 
 
 def configured(wanted: Wanted, overrides: Overrides, *, apart: bool) -> Configuration:
@@ -127,25 +72,20 @@ def audited(wanted: Wanted, overrides: Overrides, persistence: Persistence, *, a
 
     Whatever was bought stays bought: an attempt goes on from what the lake holds.
     """
-    log = get_run_logger()
     named = wanted.judge or "the judge of audit.yaml"
-    ending = Ending(named, EXIT_MACHINERY, "")
-    for attempt in range(persistence.retries + 1):
-        if attempt:
-            pause = persistence.wait_seconds * 2 ** (attempt - 1)
-            log.warning("%s Attempt %d follows in %.0f s.", ending.text, attempt + 1, pause)
-            time.sleep(pause)
+
+    def attempt() -> Ending:
         try:
             return _attempt(wanted, configured(wanted, overrides, apart=apart))
-        except AuditError as error:
-            ending = refused(named, error)
-        except Exception as error:
-            log.exception("An unexpected error.")
-            told = f"unexpected {type(error).__name__}: {error}. Where it came from stands in the run's log."
-            ending = refused(named, MachineryError(told))
-        if ending.code != EXIT_MACHINERY:
-            break
-    return ending
+        except CancelledRun:
+            return Ending(
+                named,
+                EXIT_MACHINERY,
+                "cancelled: what was bought is kept, the next run goes on from there",
+                final=True,
+            )
+
+    return persisted(named, attempt, get_run_logger(), persistence.retries, persistence.wait_seconds)
 
 
 def _attempt(wanted: Wanted, configuration: Configuration) -> Ending:
@@ -165,15 +105,6 @@ def _attempt(wanted: Wanted, configuration: Configuration) -> Ending:
     if wanted.gate:
         announce(configuration, document["gate"])
     return Ending(wanted.judge or configuration.judge, code, text, document)
-
-
-def in_plain_words(lines: Sequence[str], *, gated: bool) -> str:
-    """Say what an audit came to: how the gate stands where it was asked, the position, and what stands in the way."""
-    position = [line for line in lines if line.startswith("Position: ")]
-    if not gated:
-        return "\n".join(position)
-    told = [line for line in lines if not line.startswith(("Position: ", "Report: "))]
-    return "\n".join([*told[:1], *position, *told[1:]])
 
 
 def keep(judge: str, text: str, lines: Sequence[str], *, gated: bool) -> None:
@@ -200,21 +131,11 @@ def announce(configuration: Configuration, gate: dict[str, Any]) -> None:
     )
 
 
-def slug(judge: str) -> str:
-    """Name a judge in lower case letters, digits and dashes."""
-    found = re.sub(r"[^a-z0-9]+", "-", judge.rsplit("/", 1)[-1].removesuffix(".yaml").lower()).strip("-")
-    return found or "judge"
-
-
 def settled(endings: Sequence[Ending]) -> State[Any]:
     """Give the state a flow run ends in: the worst of its endings, and every judge's reason in the message.
 
     A shut gate is a failure to Prefect, so that schedulers and automations notice; the message's beginning tells it
     from a failure of the machinery.
     """
-    worst = min(endings, key=lambda ending: WORST_FIRST.index(ending.code))
-    lines = [endings[0].text] if len(endings) == 1 else [f"{one.judge}: {one.text}" for one in endings]
-    message = "\n".join(lines)
-    if worst.code == EXIT_GOOD:
-        return Completed(message=message)
-    return Failed(message=message)
+    code, message = worst(endings)
+    return Completed(message=message) if code == EXIT_GOOD else Failed(message=message)

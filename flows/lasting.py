@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from judge_audit_flows.server import (
     LOOPBACK,
     QUIET,
-    START_SECONDS,
     _address,
     _exported,
     _healthy,
@@ -28,6 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 USUAL_PORT = 4200
+START_SECONDS = 180.0
+"""It makes its database the first time, and starts with whatever else a machine starts with."""
+
 LEASES = "prefect.server.concurrency.lease_storage.filesystem"
 """Where the server notes who holds a slot: in memory, as is usual, a restart would end the runs that hold one."""
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge_audit_flows.deployed import Wanted, audited, refused, settled
+from judge_audit_flows.deployed import Wanted, audited, settled
+from judge_audit_flows.endings import refused
 from judge_audit_flows.parameters import NO_OVERRIDES, STEADY, Overrides, Persistence
 from judge_audit_flows.stale import STALE, Patience, tidied
 from prefect import flow, get_run_logger

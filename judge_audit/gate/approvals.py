@@ -94,12 +94,12 @@ def approved_judges(lake: Lake) -> list[str]:
             continue
         seen |= names
         audits = lake.read("audits", audit_id=row["audit_id"]).to_pylist()
-        named += [json.loads(audit["configuration"])["judge"] for audit in audits[:1]]
-    if not named:
+        named += [str(json.loads(audit["configuration"]).get("judge", "")) for audit in audits[:1]]
+    if not any(named):
         raise UsageError(
             "no judge is approved in this lake yet. Approve one (`judge-audit approve --first`), or name the judges."
         )
-    return sorted(set(named))
+    return sorted(set(named) - {""})
 
 
 def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Row:

@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from deployed_project import make_project, wait_for, worker
 
-from judge_audit.errors import UsageError
+from judge_audit.errors import MachineryError, UsageError
 
 pytest.importorskip("prefect")
-pytestmark = [pytest.mark.parts, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.parts, pytest.mark.timeout(600)]
 POOL = "judge-audit-test"
 WORKERS = {
     "process": ("prefect.workers.process", "ProcessWorker"),
@@ -80,7 +80,7 @@ def test_twice_registered_is_once_registered_and_what_a_person_paused_stays_paus
 
 def test_the_next_night_is_planned_in_its_time_zone(world):
     client = world["client"]
-    planned = wait_for(lambda: runs_of(client, "nightly"), 90)
+    planned = wait_for(lambda: runs_of(client, "nightly"), 180)
     zone = ZoneInfo("America/New_York")
     times = sorted(run.expected_start_time for run in planned)
     assert {(time.astimezone(zone).hour, time.astimezone(zone).minute) for time in times} == {(4, 30)}
@@ -128,13 +128,13 @@ def test_an_event_starts_an_audit_and_the_gate_is_kept_as_state_event_and_artifa
     client = world["client"]
     asked = client.create_flow_run_from_deployment(of(client, "release-gate").id)
     with worker(POOL, world["folder"]):
-        gate = wait_for(lambda: ended(client, "release-gate"), 120)
+        gate = wait_for(lambda: ended(client, "release-gate"), 240)
         emit_event(
             "judge-audit.wanted",
             {"prefect.resource.id": "judge-audit.judge.nobody"},
             payload={"judge": "nobody"},
         )
-        refused = wait_for(lambda: ended(client, "ad-hoc"), 90)
+        refused = wait_for(lambda: ended(client, "ad-hoc"), 240)
     assert gate.id == asked.id
     assert gate.state.type.value == "FAILED"
     assert gate.state.message.startswith("The gate is shut: ")
@@ -160,6 +160,21 @@ def test_an_event_starts_an_audit_and_the_gate_is_kept_as_state_event_and_artifa
     assert any(line.startswith("asking the judge") for line in log)
     assert refused.state.message.startswith("wrong use or bad input: there is no judge “nobody”")
     assert refused.parameters["judge"] == "nobody"
+
+
+def test_no_server_and_one_that_does_not_answer_are_told_apart():
+    from judge_audit_flows.deploying import run_deploy
+    from judge_audit_flows.server import _exported
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    with temporary_settings(restore_defaults={PREFECT_API_URL}):
+        with pytest.raises(UsageError, match="no Prefect server is configured"):
+            run_deploy(audit="/project/audit.yaml")
+        with (
+            _exported({"PREFECT_API_URL": "http://127.0.0.1:9/api"}),
+            pytest.raises(MachineryError, match="does not answer"),
+        ):
+            run_deploy(audit="/project/audit.yaml")
 
 
 def test_what_is_wrong_is_told_before_anything_is_registered(world):

@@ -13,7 +13,7 @@ import pytest
 from deployed_project import descendants, end, make_project, wait_for
 
 pytest.importorskip("prefect")
-pytestmark = [pytest.mark.parts, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.parts, pytest.mark.timeout(400)]
 
 SERVE = "from judge_audit_flows.serving import run_serve; run_serve(only=('nightly', 'tidy'), port={port})"
 
@@ -47,7 +47,7 @@ def test_it_serves_with_a_server_and_page_of_its_own_and_ends_without_a_trace(tm
     make_project(tmp_path)
     process = serving(tmp_path)
     try:
-        wait_for(said(tmp_path, "End it with Ctrl-C."), 120)
+        wait_for(said(tmp_path, "End it with Ctrl-C."), 240)
         address = said(tmp_path, "Prefect's page: ")()[0].split()[2]
         assert address.startswith("http://127.0.0.1:")
         ask = build_opener(ProxyHandler({})).open
