@@ -73,7 +73,7 @@ def test_every_deployed_run_gives_a_sign_of_life_often_enough_and_logs_its_progr
 
 def test_whatever_the_container_file_names_is_there():
     text = (FOLDER / "Containerfile").read_text()
-    kept = [line[1:] for line in (ROOT / ".containerignore").read_text().splitlines() if line.startswith("!")]
+    kept = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     copied = [word for line in re.findall(r"^COPY (.+)$", text, re.MULTILINE) for word in line.split()[:-1]]
     assert copied
     assert all((ROOT / name).exists() for name in copied)
