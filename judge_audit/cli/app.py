@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli import anchors, audits, gates, imports, judges, lakes, plans, signing, study
+from judge_audit.cli import anchors, audits, deployments, gates, imports, judges, lakes, plans, signing, study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +48,8 @@ def build() -> Callable[[list[str]], int]:
     app.command("verify")(gates.verify)
     app.command("import")(imports.take)
     app.command("sign")(signing.sign)
+    app.command("deploy")(deployments.deploy)
+    app.command("serve")(deployments.serve)
     app.add_typer(anchors.commands(), name="anchors")
     app.add_typer(judges.commands(), name="judges")
     app.add_typer(study.commands(), name="study")
