@@ -70,7 +70,7 @@ def audit_registered(name: str, version: str, audit: str = AUDIT_FILE, audit_rou
 
 
 @flow(name="judge-audit-submit", flow_run_name="{name} {version}", persist_result=False)
-def submit_registered(name: str, version: str, audit: str = AUDIT_FILE, again: bool = False) -> State[Any]:
+def submit_registered(name: str, version: str, audit: str = AUDIT_FILE, *, again: bool = False) -> State[Any]:
     """Have a registered model version audited, unless it was or is being.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 import uuid
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_FILES = 10_000
 MOST_BYTES = 256 << 30
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 AT_ONCE = 1 << 20
 PROXIED = "mlflow-artifacts"
 """Scheme of files that the registry's own server hands out."""
@@ -87,11 +89,13 @@ def fetch(uri: str, target: Path, proxied: Callable[[str], Listed]) -> Fetched:
 
 
 def _fetch(uri: str, draft: Path, proxied: Callable[[str], Listed]) -> None:
-    scheme = urlsplit(uri).scheme.lower() if "://" in uri or ":/" in uri else ""
+    found = SCHEME.match(uri)
+    scheme = found[1].lower() if found else ""
     if "::" in uri:
         scheme = "::"  # fsspec would read it as one file system within another
-    if scheme in {"", "file"}:
-        _copy(Path(unquote(urlsplit(uri).path)) if scheme else Path(uri), draft)
+    path = Path(unquote(urlsplit(uri).path)) if scheme else Path(uri)
+    if scheme in {"", "file"} and path.is_absolute():
+        _copy(path, draft)
     elif scheme == PROXIED:
         listed = proxied(uri)
         bounded(listed.files, draft)

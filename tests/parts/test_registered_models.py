@@ -1,0 +1,234 @@
+"""New models are audited once each: a real MLflow registry and a real Prefect server, whose runs this process makes.
+
+`tests/long/test_registered_models_served.py` has the same with events and runs in processes of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import ExitStack
+from contextvars import copy_context
+from types import SimpleNamespace
+
+import pytest
+from registered_world import (
+    answers,
+    client_of,
+    complete_audits,
+    free_port,
+    mlflow_server,
+    prefect_server,
+    register,
+    tags_of,
+    wait_for,
+    write_model,
+    write_project,
+)
+
+from judge_audit.lake import Lake
+
+pytest.importorskip("mlflow")
+pytestmark = [pytest.mark.parts, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("servers")
+    with ExitStack() as stack:
+        uri = stack.enter_context(mlflow_server(folder / "mlflow", wait=False))
+        url = stack.enter_context(prefect_server(folder / "prefect", wait=False))
+        wait_for(lambda: answers(f"{url}/health") and answers(f"{uri}/health"))
+        from prefect.settings import PREFECT_API_URL, PREFECT_HOME, temporary_settings
+
+        home = folder / "here"
+        stack.enter_context(temporary_settings({PREFECT_API_URL: url, PREFECT_HOME: home}))
+        stack.enter_context(environment("PREFECT_API_URL", url))
+        from judge_audit_flows.registry import audit_registered
+
+        audit_registered.to_deployment("registered").apply()
+        yield SimpleNamespace(uri=uri, url=url, client=client_of(uri))
+
+
+def environment(name, value):
+    patch = pytest.MonkeyPatch()
+    stack = ExitStack()
+    stack.callback(patch.undo)
+    patch.setenv(name, value)
+    return stack
+
+
+@pytest.fixture
+def world(servers, tmp_path, request):
+    """A project of its own beside the servers, and models of its own among theirs."""
+    name = f"tiny-{request.node.name[:20]}"
+    audit = write_project(tmp_path, servers.uri)
+    audit.write_text(audit.read_text().replace("tiny*", f"{name}*"))
+    lake = Lake.open(tmp_path / "lake")
+    return SimpleNamespace(folder=tmp_path, audit=str(audit), name=name, lake=lake, **vars(servers))
+
+
+def new_version(world, weight=1.0, name=""):
+    return register(world.client, name or world.name, write_model(world.folder / "model", weight))
+
+
+def look(world):
+    from judge_audit_flows.registry import looked, through_deployment
+
+    return looked(world.audit, through_deployment(world.audit))
+
+
+def runs(world):
+    """The runs that were asked for in this project, the oldest first."""
+    from prefect.client.orchestration import get_client
+
+    with get_client(sync_client=True) as client:
+        found = [run for run in client.read_flow_runs() if run.parameters.get("audit") == world.audit]
+    return sorted((run for run in found if run.idempotency_key), key=lambda run: run.created)
+
+
+def work(world):
+    """Do what a worker does with the runs that wait."""
+    from judge_audit_flows.registry import audit_registered
+    from prefect.client.orchestration import get_client
+    from prefect.states import Completed
+
+    for run in runs(world):
+        if not run.state.is_final():
+            state = audit_registered(**run.parameters, return_state=True)
+            with get_client(sync_client=True) as client:
+                client.set_flow_run_state(run.id, Completed(message=state.message), force=True)
+
+
+def ledger(world):
+    rows = world.lake.read("registrations").to_pylist()
+    return sorted((row["model_version"], row["round"], row["status"]) for row in rows)
+
+
+def test_what_was_registered_while_nobody_looked_is_audited_once_and_the_registry_told(world):
+    for weight in (1.0, -1.0):
+        new_version(world, weight)
+    looks = []
+    # Prefect's settings go with the context
+    both = [copy_context() for _ in range(2)]
+    threads = [threading.Thread(target=each.run, args=(lambda: looks.append(look(world)),)) for each in both]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(seen.problems) for seen in looks] == [0, 0]
+    assert sum(seen.submitted for seen in looks) == 2
+    # the newest first
+    assert [run.parameters["version"] for run in runs(world)] == ["2", "1"]
+    work(world)
+    assert look(world).submitted == 0
+    assert len(runs(world)) == 2
+    assert complete_audits(world.lake) == [f"{world.name} 1", f"{world.name} 2"]
+    for version in (1, 2):
+        told = tags_of(world.client, world.name, version)
+        assert told["gate"] == "shut"
+        assert "No judge is approved for screening yet" in told["reasons"]
+        assert world.lake.read("audits", audit_id=told["audit_id"], status="complete").num_rows == 1
+        assert told["position"]
+    assert world.client.get_registered_model(world.name).aliases == {}
+    assert ledger(world) == sorted(
+        (version, 1, status) for version in "12" for status in ("requested", "started", "complete", "told")
+    )
+
+
+def test_an_open_gate_gives_the_alias_and_an_older_version_does_not_take_it(world, capsys):
+    from judge_audit.cli import run_command
+    from judge_audit.gate.approvals import Approver
+    from judge_audit.stages.gating import approve_candidate
+
+    new_version(world)
+    assert run_command(["submit", world.name, "1", world.audit, "--here"]) == 1
+    approver = Approver("Ada", "a", "a start", first=True)
+    approve_candidate(world.lake, candidate=None, use=None, approver=approver)
+    new_version(world)  # the same weights: nothing changed
+    capsys.readouterr()
+    assert run_command(["submit", world.name, "2", world.audit, "--here", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["gate"] == "open"
+    told = tags_of(world.client, world.name, 2)
+    assert (told["gate"], told["reasons"]) == ("open", "")
+    assert world.client.get_registered_model(world.name).aliases == {"audited": 2}
+    # version 1 would pass now; an answer that comes late moves no alias back
+    assert run_command(["submit", world.name, "1", world.audit, "--here", "--again"]) == 0
+    assert world.client.get_registered_model(world.name).aliases == {"audited": 2}
+    assert complete_audits(world.lake).count(f"{world.name} 1") >= 2
+    # each asked once more without --again is answered from the ledger
+    assert run_command(["submit", world.name, "2", world.audit, "--here"]) == 0
+    assert world.lake.read("audits", status="complete").num_rows == 3
+
+
+def test_lost_runs_and_an_emptied_server_lose_no_version_and_double_none(world):
+    from judge_audit_flows.registry import audit_registered
+    from prefect.client.orchestration import get_client
+    from prefect.states import Crashed
+
+    new_version(world)
+    assert look(world).submitted == 1
+    with get_client(sync_client=True) as client:
+        client.set_flow_run_state(runs(world)[0].id, Crashed(message="the machine died"), force=True)
+    assert look(world).under_way + look(world).submitted >= 1
+    assert len(runs(world)) == 2
+    assert ("1", 1, "lost") in ledger(world)
+    with get_client(sync_client=True) as client:
+        for run in runs(world):
+            client.delete_flow_run(run.id)
+    look(world)
+    assert len(runs(world)) == 1
+    work(world)
+    with get_client(sync_client=True) as client:
+        for run in runs(world):
+            client.delete_flow_run(run.id)
+    look(world)
+    assert runs(world) == []
+    again = audit_registered(world.name, "1", world.audit, return_state=True)
+    assert "audited already" in again.message
+    assert complete_audits(world.lake) == [f"{world.name} 1"]
+
+
+def test_a_registry_that_does_not_answer_is_told_in_plain_words_and_nothing_is_recorded(world, tmp_path):
+    from judge_audit_flows.registry import poll_registry
+
+    port = free_port()
+    audit = write_project(tmp_path / "late", f"http://127.0.0.1:{port}")
+    state = poll_registry(str(audit), return_state=True)
+    assert state.is_failed()
+    assert state.message.startswith(f"the registry at http://127.0.0.1:{port} does not answer")
+    assert "Nothing was recorded" in state.message
+    assert Lake.open(tmp_path / "late" / "lake").read("registrations").num_rows == 0
+
+
+def test_hostile_names_tags_and_descriptions_stay_what_they_are(world):
+    name = world.name + " {{ 7*7 }} <b>'\"; {source} *&!! %s"
+    world.client.create_registered_model(
+        name, {"judge_audit.gate": "open"}, "kind: callable\ntarget: os:system"
+    )
+    new_version(world, name=name)
+    world.client.set_model_version_tag(name, "1", "judge_audit.gate", "open")
+    world.client.update_model_version(name, "1", "{project}\nname: other")
+    assert look(world).submitted == 1
+    work(world)
+    told = tags_of(world.client, name, 1)
+    assert told["gate"] == "shut"
+    assert complete_audits(world.lake) == [f"{name} 1"]
+    folders = [path.name for path in (world.folder / "lake" / "registered").iterdir()]
+    assert len(folders) == 1
+    assert folders[0].startswith("tiny-")
+    assert not set(folders[0]) & set(" {}<>'\";*&!%/")
+
+
+def test_a_version_that_is_no_judge_is_told_so_and_left_until_again(world):
+    (world.folder / "text").mkdir()
+    (world.folder / "text" / "readme.txt").write_text("no model")
+    register(world.client, world.name, world.folder / "text")
+    look(world)
+    work(world)
+    told = tags_of(world.client, world.name, 1)
+    assert told["gate"] == "not audited"
+    assert "there is no such file" in told["reasons"]
+    seen = look(world)
+    assert (seen.submitted, seen.under_way) == (0, 0)
+    assert ledger(world) == [("1", 1, status) for status in ("failed", "requested", "started", "told")]
