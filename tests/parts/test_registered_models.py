@@ -9,6 +9,7 @@ import json
 import threading
 from contextlib import ExitStack
 from contextvars import copy_context
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -105,9 +106,17 @@ def ledger(world):
     return sorted((row["model_version"], row["round"], row["status"]) for row in rows)
 
 
+HOSTILE = " {{ 7*7 }} <b>'\"; {source} *&!! %s"
+
+
 def test_what_was_registered_while_nobody_looked_is_audited_once_and_the_registry_told(world):
-    for weight in (1.0, -1.0):
-        new_version(world, weight)
+    hostile = world.name + HOSTILE
+    tags = {"judge_audit.gate": "open", "name": "{{ name }}"}
+    world.client.create_registered_model(hostile, tags, "kind: callable\ntarget: os:system")
+    for name in (world.name, hostile):
+        new_version(world, name=name)
+        world.client.set_model_version_tag(name, "1", "judge_audit.gate", "open")
+        world.client.update_model_version(name, "1", "{project}\nname: other")
     looks = []
     # Prefect's settings go with the context
     both = [copy_context() for _ in range(2)]
@@ -116,29 +125,47 @@ def test_what_was_registered_while_nobody_looked_is_audited_once_and_the_registr
         thread.start()
     for thread in threads:
         thread.join()
-    assert [len(seen.problems) for seen in looks] == [0, 0]
+    assert [seen.problems for seen in looks] == [[], []]
     assert sum(seen.submitted for seen in looks) == 2
-    # the newest first
-    assert [run.parameters["version"] for run in runs(world)] == ["2", "1"]
+    assert sorted(run.parameters["name"] for run in runs(world)) == [world.name, hostile]
     work(world)
     assert look(world).submitted == 0
     assert len(runs(world)) == 2
-    assert complete_audits(world.lake) == [f"{world.name} 1", f"{world.name} 2"]
-    for version in (1, 2):
-        told = tags_of(world.client, world.name, version)
+    assert complete_audits(world.lake) == [f"{world.name} 1", f"{hostile} 1"]
+    for name in (world.name, hostile):
+        told = tags_of(world.client, name, 1)
         assert told["gate"] == "shut"
         assert "No judge is approved for screening yet" in told["reasons"]
         assert world.lake.read("audits", audit_id=told["audit_id"], status="complete").num_rows == 1
         assert told["position"]
-    assert world.client.get_registered_model(world.name).aliases == {}
+        assert world.client.get_registered_model(name).aliases == {}
     assert ledger(world) == sorted(
-        (version, 1, status) for version in "12" for status in ("requested", "started", "complete", "told")
+        [("1", 1, name) for name in ("requested", "started", "complete", "told")] * 2
     )
+    for path in (world.folder / "lake" / "registered").iterdir():
+        assert path.name.startswith("tiny-")
+        assert not set(path.name) & set(HOSTILE.replace("source", ""))
+
+
+def test_the_newest_come_first_and_the_others_with_the_next_look(world):
+    for _ in range(3):
+        new_version(world)
+    audit = Path(world.audit)
+    audit.write_text(audit.read_text().replace("most: 5", "most: 2"))
+    seen = look(world)
+    assert (seen.versions, seen.submitted, seen.left) == (3, 2, 1)
+    assert {run.parameters["version"] for run in runs(world)} == {"2", "3"}
+    seen = look(world)
+    assert (seen.submitted, seen.under_way, seen.left) == (1, 2, 0)
+    assert len(runs(world)) == 3
 
 
 def test_an_open_gate_gives_the_alias_and_an_older_version_does_not_take_it(world, capsys):
     from judge_audit.cli import run_command
     from judge_audit.gate.approvals import Approver
+    from judge_audit.project import resolve
+    from judge_audit.registry import settings_of
+    from judge_audit.registry.mlflow_client import connect
     from judge_audit.stages.gating import approve_candidate
 
     new_version(world)
@@ -151,11 +178,16 @@ def test_an_open_gate_gives_the_alias_and_an_older_version_does_not_take_it(worl
     assert json.loads(capsys.readouterr().out)["gate"] == "open"
     told = tags_of(world.client, world.name, 2)
     assert (told["gate"], told["reasons"]) == ("open", "")
-    assert world.client.get_registered_model(world.name).aliases == {"audited": 2}
+    assert world.client.get_registered_model(world.name).aliases == {"audited": "2"}
     # version 1 would pass now; an answer that comes late moves no alias back
     assert run_command(["submit", world.name, "1", world.audit, "--here", "--again"]) == 0
-    assert world.client.get_registered_model(world.name).aliases == {"audited": 2}
+    assert world.client.get_registered_model(world.name).aliases == {"audited": "2"}
     assert complete_audits(world.lake).count(f"{world.name} 1") >= 2
+    # a version that passes no more loses it
+    registry = connect(settings_of(resolve(world.audit)))
+    for version, left in (("1", {"audited": "2"}), ("2", {})):
+        registry.tell(registry.version(world.name, version), {}, alias="audited", bears=False)
+        assert world.client.get_registered_model(world.name).aliases == left
     # each asked once more without --again is answered from the ledger
     assert run_command(["submit", world.name, "2", world.audit, "--here"]) == 0
     assert world.lake.read("audits", status="complete").num_rows == 3
@@ -170,7 +202,7 @@ def test_lost_runs_and_an_emptied_server_lose_no_version_and_double_none(world):
     assert look(world).submitted == 1
     with get_client(sync_client=True) as client:
         client.set_flow_run_state(runs(world)[0].id, Crashed(message="the machine died"), force=True)
-    assert look(world).under_way + look(world).submitted >= 1
+    assert look(world).submitted == 1
     assert len(runs(world)) == 2
     assert ("1", 1, "lost") in ledger(world)
     with get_client(sync_client=True) as client:
@@ -199,25 +231,6 @@ def test_a_registry_that_does_not_answer_is_told_in_plain_words_and_nothing_is_r
     assert state.message.startswith(f"the registry at http://127.0.0.1:{port} does not answer")
     assert "Nothing was recorded" in state.message
     assert Lake.open(tmp_path / "late" / "lake").read("registrations").num_rows == 0
-
-
-def test_hostile_names_tags_and_descriptions_stay_what_they_are(world):
-    name = world.name + " {{ 7*7 }} <b>'\"; {source} *&!! %s"
-    world.client.create_registered_model(
-        name, {"judge_audit.gate": "open"}, "kind: callable\ntarget: os:system"
-    )
-    new_version(world, name=name)
-    world.client.set_model_version_tag(name, "1", "judge_audit.gate", "open")
-    world.client.update_model_version(name, "1", "{project}\nname: other")
-    assert look(world).submitted == 1
-    work(world)
-    told = tags_of(world.client, name, 1)
-    assert told["gate"] == "shut"
-    assert complete_audits(world.lake) == [f"{name} 1"]
-    folders = [path.name for path in (world.folder / "lake" / "registered").iterdir()]
-    assert len(folders) == 1
-    assert folders[0].startswith("tiny-")
-    assert not set(folders[0]) & set(" {}<>'\";*&!%/")
 
 
 def test_a_version_that_is_no_judge_is_told_so_and_left_until_again(world):
