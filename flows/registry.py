@@ -71,7 +71,7 @@ def audit_registered(name: str, version: str, audit: str = AUDIT_FILE, audit_rou
 
 @flow(name="judge-audit-submit", flow_run_name="{name} {version}", persist_result=False)
 def submit_registered(name: str, version: str, audit: str = AUDIT_FILE, *, again: bool = False) -> State[Any]:
-    """Have a registered model version audited, unless it was or is being.
+    """Have a registered model version audited, unless it was or is being, or its model is none of those audited.
 
     Args:
         name: The registered model.
@@ -80,6 +80,10 @@ def submit_registered(name: str, version: str, audit: str = AUDIT_FILE, *, again
         again: Audit a version once more whose audit has ended.
     """
     try:
+        settings = settings_of(resolve(audit))
+        if not settings.wants(name):
+            models = ", ".join(settings.models)
+            return Completed(message=f"{plain(name)} is left alone: registry.models names {models}.")
         outcome = submitted(name, version, audit, through_deployment(audit), via="event", again=again)
     except AuditError as error:
         return Failed(message=str(error))
