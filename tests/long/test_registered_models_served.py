@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import ExitStack
 from types import SimpleNamespace
@@ -24,7 +25,7 @@ from registered_world import (
 from judge_audit.lake import Lake
 
 pytest.importorskip("mlflow")
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1500)]
 
 SERVE = """
 import sys
@@ -107,6 +108,41 @@ def runs(world):
         return [(run.name, run.state.name) for run in client.read_flow_runs() if "judge-audit" in run.tags]
 
 
+def new_version(world, weight=1.0):
+    return register(world.client, world.name, write_model(world.folder / "model", weight))
+
+
+def test_an_open_gate_gives_the_alias_and_an_older_version_does_not_take_it(
+    world, capsys, tmp_path, monkeypatch
+):
+    from judge_audit.cli import run_command
+    from judge_audit.gate.approvals import Approver
+    from judge_audit.stages.gating import approve_candidate
+
+    monkeypatch.setenv("PREFECT_API_URL", world.url)
+    name, audit = "gated", write_project(tmp_path, world.uri)
+    lake = Lake.open(tmp_path / "lake")
+    world = SimpleNamespace(**{**vars(world), "name": name, "audit": str(audit), "lake": lake})
+    new_version(world)
+    assert run_command(["submit", world.name, "1", world.audit, "--here"]) == 1
+    approver = Approver("Ada", "a", "a start", first=True)
+    approve_candidate(world.lake, candidate=None, use=None, approver=approver)
+    new_version(world)  # the same weights: nothing changed
+    capsys.readouterr()
+    assert run_command(["submit", world.name, "2", world.audit, "--here", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["gate"] == "open"
+    told = tags_of(world.client, world.name, 2)
+    assert (told["gate"], told["reasons"]) == ("open", "")
+    assert world.client.get_registered_model(world.name).aliases == {"audited": "2"}
+    # version 1 would pass now; an answer that comes late moves no alias back
+    assert run_command(["submit", world.name, "1", world.audit, "--here", "--again"]) == 0
+    assert world.client.get_registered_model(world.name).aliases == {"audited": "2"}
+    assert complete_audits(world.lake).count(f"{world.name} 1") >= 2
+    # each asked once more without --again is answered from the ledger
+    assert run_command(["submit", world.name, "2", world.audit, "--here"]) == 0
+    assert world.lake.read("audits", status="complete").num_rows == 3
+
+
 def test_versions_are_audited_once_each_however_they_are_announced(served):
     world = served
     # registered while nobody looked
@@ -118,13 +154,18 @@ def test_versions_are_audited_once_each_however_they_are_announced(served):
     assert (
         first.message == "2 versions in the registry: 2 submitted now, 0 under way, 0 wait for the next look."
     )
-    # late, twice, and in the wrong order
+    # late, twice, and in the wrong order; and one whose name is no name
     for version in ("2", "1", "2"):
         emit(world, "tiny", version)
+    hostile = "tiny {{ 7*7 }} <b>'\"; {source} *&!! %s"
+    register(world.client, hostile, write_model(world.folder / "m1.0", 1.0))
+    emit(world, hostile, "1")
+    emit(world, "other", "1")
+    wait_for(lambda: tags_of(world.client, hostile, 1), 600, 1)
     assert "0 submitted now" in poll(world).message
-    wait_for(lambda: all(tags_of(world.client, "tiny", version) for version in (1, 2)), 240, 1)
+    wait_for(lambda: all(tags_of(world.client, "tiny", version) for version in (1, 2)), 600, 1)
     assert "0 submitted now, 0 under way" in poll(world).message
-    assert complete_audits(world.lake) == ["tiny 1", "tiny 2"]
+    assert complete_audits(world.lake) == ["tiny 1", "tiny 2", f"{hostile} 1"]
     for version in (1, 2):
         told = tags_of(world.client, "tiny", version)
         assert told["gate"] in {"shut", "cannot be asked"}, told
