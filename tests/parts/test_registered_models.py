@@ -167,6 +167,7 @@ def test_the_alias_goes_to_the_newest_open_version_and_is_taken_from_a_shut_one(
     registry = connect(settings_of(resolve(world.audit)))
     for _ in range(2):
         new_version(world)
+    long = "x" * 9000
     answers_ = [("1", True, "1"), ("2", True, "2"), ("1", True, "2"), ("1", False, "2"), ("2", False, None)]
     for version, bears, holder in answers_:
         registry.tell(
