@@ -170,12 +170,8 @@ def test_the_alias_goes_to_the_newest_open_version_and_is_taken_from_a_shut_one(
     long = "x" * 9000
     answers_ = [("1", True, "1"), ("2", True, "2"), ("1", True, "2"), ("1", False, "2"), ("2", False, None)]
     for version, bears, holder in answers_:
-        registry.tell(
-            registry.version(world.name, version),
-            {"judge_audit.reasons": "x" * 9000},
-            alias="audited",
-            bears=bears,
-        )
+        found = registry.version(world.name, version)
+        registry.tell(found, {"judge_audit.reasons": long}, alias="audited", bears=bears)
         assert world.client.get_registered_model(world.name).aliases.get("audited") == holder
     assert len(tags_of(world.client, world.name, 1)["reasons"]) == 4000
 
