@@ -16,6 +16,8 @@ from judge_audit.errors import Fault, InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jsonschema.exceptions import ValidationError
+
 FOLDERS = ("axes", "judges", "checks", "kinds", "suites", "uses", "cards", "views")
 """Where a team's own parts lie, one file each."""
 
@@ -54,6 +56,7 @@ class Configuration:
         skip_bad: Leave bad rows of the items file out, and list them.
         max_calls: Pictures shown to the judge in this run at most, None for any number.
         max_cost: What they may cost at most, in the currency of the judge's card, None for any sum.
+        registry: The model registry whose new versions are audited; empty if there is none.
         project: The team's folder, "" if there is none.
     """
 
@@ -82,12 +85,14 @@ class Configuration:
     skip_bad: bool = False
     max_calls: int | None = None
     max_cost: float | None = None
+    registry: Mapping[str, Any] = field(default_factory=dict)
     project: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Give the configuration as plain values."""
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return plain | {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)}
+        listed = {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)}
+        return plain | listed | {"registry": dict(self.registry)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Configuration:
@@ -185,11 +190,20 @@ def _check(content: Mapping[str, Any], origin: str) -> None:
         strangers = sorted(set(content) - set(schema["properties"])) if not path else []
         for key in strangers or [".".join(path)]:
             place = f"{Path(origin).name}{_line(origin, key)}, key {key}"
-            said = "there is no such key" if strangers else error.message
+            said = "there is no such key" if strangers else _message(error)
             faults.append(Fault(place, 0, "", f"{said}."))
     if faults:
         known = ", ".join(schema["properties"])
         raise InputError(faults, f"The keys are {known}; schemas/audit/audit.schema.json describes them.")
+
+
+def _message(error: ValidationError) -> str:
+    """Say what is wrong; of a value that may hold a secret by mistake, what belongs there instead."""
+    if isinstance(error.schema, dict) and error.schema.get("writeOnly"):
+        return f"it is not what belongs there (and is not repeated here). {error.schema.get('description', '')}".rstrip(
+            "."
+        )
+    return error.message
 
 
 def _line(origin: str, key: str) -> str:
@@ -205,6 +219,10 @@ def _line(origin: str, key: str) -> str:
 def _anchored(content: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Make the paths of a configuration absolute."""
     found = dict(content)
+    if isinstance(found.get("registry"), dict):  # YAML reads 2026-11-01 as a date
+        found["registry"] = {
+            name: str(value) if name == "since" else value for name, value in found["registry"].items()
+        }
     for name in ("items", "readings", "traffic", "anchors", "pairs", "rules", "strangers", "lake", "report"):
         if found.get(name) and "://" not in str(found[name]):
             found[name] = str(base / str(found[name]))

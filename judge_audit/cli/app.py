@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli import anchors, audits, deployments, gates, imports, judges, lakes, plans, signing, study
+from judge_audit.cli import (
+    anchors,
+    audits,
+    deployments,
+    gates,
+    imports,
+    judges,
+    lakes,
+    plans,
+    signing,
+    study,
+    submitting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +55,7 @@ def build() -> Callable[[list[str]], int]:
     app.command("run")(audits.run)
     app.command("plan")(plans.plan)
     app.command("release")(audits.release)
+    app.command("submit")(submitting.submit)
     app.command("gate")(gates.gate)
     app.command("approve")(gates.approve)
     app.command("verify")(gates.verify)

@@ -155,7 +155,7 @@ def card_of(content: Any, origin: str) -> Card:  # noqa: ANN401 - whatever a fil
 
     if not isinstance(content, dict):
         raise InputError([Fault(origin, 0, "", "a card is a mapping of fields.")])
-    if message := _unfit(content):
+    if message := unfit(content):
         raise InputError([Fault(origin, 0, "", message)])
     schema = card_schema(str(content.get("kind", "")))
     errors = Draft202012Validator(schema).iter_errors(content)
@@ -234,7 +234,7 @@ def _example(schema: Mapping[str, Any], path: Iterable[str | int]) -> str:
     return example
 
 
-def _unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds
+def unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds
     """Say what no card may hold: numbers that are none, and more than anyone writes (YAML may refer to itself)."""
     waiting, seen = [content], 0
     while waiting:
