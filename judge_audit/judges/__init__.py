@@ -34,6 +34,7 @@ NOT_KINDS = frozenset(
         "keys",
         "model_folders",
         "model_shapes",
+        "package_side",
         "preprocessing",
         "prices",
         "program_cards",

@@ -110,18 +110,15 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     library = _library(card)
     files = CardFiles(card, project)
     given = card.settings
-    for field in ("target", "decoding", "prompt_template"):
-        if getattr(card, field):
-            files.fault(field, "a card of kind open_clip has none.")
+    files.refuse(card, ("target", "decoding", "prompt_template"), "its transform is in preprocessing.")
     folder = _folder(library, card, files)
     checkpoint = _checkpoint(card, files, folder)
     device = device_of(torch, card, files)
     content = given.get("head")
     head = head_of(torch, files, content) if content else None
     state = None if checkpoint is None else state_of(torch, files, "checkpoint", checkpoint)
-    digest = files.digests.get("checkpoint", "")
-    if state is not None and card.weights not in {"", digest}:
-        files.fault("weights", f"the checkpoint's digest is {digest}; leave out weights or write that.")
+    if state is not None:
+        files.hold(card, files.digests["checkpoint"], "checkpoint")
     files.raise_faults()
     assert state is not None
     encoder, told = _loaded(torch, library, card, files, folder, state, device)
