@@ -96,7 +96,7 @@ class EmbeddingJudge:
         replies: dict[int, Reply] = {}
         shown: dict[tuple[int, ...], list[tuple[int, Any]]] = {}
         for at, stimulus in enumerate(stimuli):
-            if reason := too_long(*stimulus.image.shape[:2], self.short_side):
+            if reason := too_long(stimulus, self.short_side):
                 replies[at] = Reply(state=State.FAILED, raw=reason)
                 continue
             prepared = self.encoder.prepare(stimulus.image)
@@ -162,14 +162,14 @@ def check(judge: EmbeddingJudge, files: CardFiles, *, reads: bool) -> None:
         files.fault("model", f"its pictures have {width} numbers and its texts {words}.")
 
 
-def too_long(height: int, width: int, short_side: int | None) -> str:
+def too_long(stimulus: Stimulus, short_side: int | None) -> str:
     """Say that a picture is a strip that would become a giant, or nothing.
 
     Args:
-        height: Pixels.
-        width: Pixels.
+        stimulus: What is to be shown.
         short_side: Pixels that the shorter side is resized to, None where both sides have a size.
     """
+    height, width = stimulus.image.shape[:2]
     short, long = min(height, width), max(height, width)
     if short_side and short_side**2 * long > MOST_PIXELS * short:
         return f"{height} × {width} pixels would be resized to more than {MOST_PIXELS:,}"

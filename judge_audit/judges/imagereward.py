@@ -34,8 +34,11 @@ if TYPE_CHECKING:
 
 KIND = "imagereward"
 PACKAGES = ("torch", "image-reward")
-INSTALL = "pip install image-reward openai-clip 'transformers<5' 'setuptools<80'"
-"""No extra of ours: the package wants versions that other kinds do not (timm 0.6.13, transformers before 5)."""
+INSTALL = "pip install image-reward openai-clip 'transformers<4.50' 'setuptools<80'"
+"""No extra of ours: the package wants versions that other kinds do not (timm 0.6.13, transformers before 5), and clip.
+
+Tried with transformers 4.49.
+"""
 
 ADVICE = (
     f"In an environment of its own, beside this one's packages: {INSTALL} (it was made for transformers before 5 and "
@@ -71,7 +74,7 @@ class ImageRewardJudge:
     def _reply(self, stimulus: Stimulus) -> Reply:
         from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
 
-        if reason := too_long(*stimulus.image.shape[:2], SIDE):
+        if reason := too_long(stimulus, SIDE):
             return Reply(state=State.FAILED, raw=reason)
         with self._lock, self.torch.inference_mode():
             value = float(self.model.score(stimulus.prompt, Image.fromarray(stimulus.image)))

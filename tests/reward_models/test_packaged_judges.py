@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import json
 import pickle
-import subprocess
 import sys
 from importlib.util import find_spec
 
@@ -204,22 +203,15 @@ def test_a_package_that_asks_otherwise_is_refused(hps, own_packages, tmp_path, m
 @pytest.mark.parametrize(
     ("fields", "words"), [(REWARD, "pip install image-reward"), (HPS, "pip install hpsv3")]
 )
-def test_without_the_package_the_error_says_what_to_install(torch, tmp_path, make, fields, words):
-    script = (
-        "import sys; sys.modules['ImageReward'] = sys.modules['hpsv3'] = None\n"
-        "from judge_audit.judges import load_judge\n"
-        "from judge_audit.errors import UsageError\n"
-        "try: load_judge(sys.argv[1])\n"
-        "except UsageError as error: print(error)\n"
-    )
-    told = subprocess.run(
-        [sys.executable, "-c", script, str(make.card(tmp_path, **fields))],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert words in told.stdout
-    assert "environment of its own" in told.stdout
+def test_without_the_package_the_error_says_what_to_install(
+    torch, tmp_path, make, monkeypatch, fields, words
+):
+    for name in ("ImageReward", "hpsv3"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UsageError) as caught:
+        load_judge(make.card(tmp_path, **fields))
+    assert words in str(caught.value)
+    assert "environment of its own" in str(caught.value)
 
 
 @pytest.mark.filterwarnings("ignore")
