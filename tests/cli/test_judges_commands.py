@@ -50,7 +50,7 @@ def test_every_kind_is_listed_with_what_it_needs(here, capsys):
     assert run_command(["judges", "list", "--json"]) == 0
     listed = {kind["kind"]: kind for kind in json.loads(capsys.readouterr().out)["kinds"]}
     assert listed["onnx"]["needed"] == ["model", "preprocessing"]
-    assert listed["open_clip"]["install"] == "pip install 'image-judge-audit[open_clip]'"
+    assert listed["open_clip"]["install"] == "pip install 'image-judge-audit[open-clip]'"
     assert listed["pyiqa"]["install"] == "pip install pyiqa"
 
 
