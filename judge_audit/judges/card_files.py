@@ -15,6 +15,7 @@ import numpy as np
 
 from judge_audit.digests import file_digest
 from judge_audit.errors import Fault, InputError
+from judge_audit.judges.card_faults import ADVICE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +53,7 @@ class CardFiles:
             InputError: If anything was.
         """
         if self.faults:
-            raise InputError(self.faults, "The fields of a card are described in schemas/cards.")
+            raise InputError(self.faults, ADVICE)
 
     def refuse(self, card: Card, names: tuple[str, ...], why: str) -> None:
         """Note which fields a card has that mean nothing for its kind."""

@@ -141,8 +141,8 @@ class CommandJudge:
             return Program(self.command, self._hidden)
         except Broken as error:
             raise UsageError(
-                f"judge “{self.card.name}”: the program does not answer. It is greeted with "
-                f'{{"id": 0, "hello": 1}} and must answer a line with "id": 0. {error}'
+                f"judge “{self.card.name}”, field command: the program does not answer: {error} It is greeted with "
+                f'{{"id": 0, "hello": 1}} and must answer a line with "id": 0.'
             ) from None
 
     def _reply(self, answer: Mapping[str, Any]) -> Reply:

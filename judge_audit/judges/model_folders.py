@@ -103,7 +103,11 @@ def model_folder(
         return None
     if not path.is_dir():
         if not HUB_NAME.fullmatch(name):
-            files.fault(field, f"{name}: there is no such folder. Paths are relative to the card.")
+            files.fault(
+                field,
+                f"{name}: there is no such folder. Paths are relative to the card (for example: {field}: models/ours); "
+                "a name at the hub is written owner/model.",
+            )
             return None
         path = _fetched(files, field, name, revision, wanted)
     return None if path is None else _digested(files, field, name, path, wanted)
