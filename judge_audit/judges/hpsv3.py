@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 KIND = "hpsv3"
 PACKAGES = ("torch", "hpsv3")
-INSTALL = "pip install hpsv3"
-"""No extra of ours: the package wants transformers 4.45.2 and nothing newer."""
+INSTALL = "pip install hpsv3 'trl<0.12' 'peft<0.14' matplotlib tensorboard rich"
+"""No extra of ours: the package wants transformers 4.45.2 and nothing newer, and imports more than it names."""
 
 ADVICE = (
     f"In an environment of its own (it wants transformers 4.45.2), beside this one's packages: {INSTALL}."

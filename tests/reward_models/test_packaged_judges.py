@@ -1,7 +1,7 @@
 """ImageReward and HPSv3 by their own packages, beside what the packages give by themselves.
 
-The packages are stand-ins with the same public face, for the real ones want transformers before 5; the last test runs
-where the real image-reward is installed.
+The packages are stand-ins with the same public face, for the real ones want transformers before 5; the last tests run
+where a real one is installed, with a small model.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import pickle
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -273,3 +274,88 @@ def test_the_real_image_reward_scores_as_it_does_by_itself(torch, transformers, 
     assert make.overall(ours.score(shown)) == pytest.approx(wanted, abs=1e-5)
     assert len({round(value, 3) for value in wanted}) > 3
     assert any("CenterCrop" in step for step in ours.card.preprocessing["steps"])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_real_hpsv3_scores_as_it_does_by_itself(torch, transformers, tmp_path, make):
+    if not find_spec("hpsv3"):
+        pytest.skip("hpsv3 is not installed (it wants transformers 4.45.2)")
+    import yaml
+    from safetensors.torch import save_file
+
+    package = importlib.import_module("hpsv3.inference")
+    little_qwen(transformers, tmp_path / "base")
+    told = yaml.safe_load(
+        (Path(package.__file__).parent / "config" / "HPSv3_7B.yaml").read_text(encoding="utf-8")
+    )
+    told |= {"model_name_or_path": str(tmp_path / "base"), "bf16": False, "torch_dtype": "float32"}
+    told |= {"eval_strategy": "no", "report_to": "none", "disable_flash_attn2": True}
+    (tmp_path / "ours.yaml").write_text(yaml.safe_dump(told))
+    settings = package.parse_args_with_yaml(
+        (package.DataConfig, package.TrainingConfig, package.ModelConfig, package.PEFTLoraConfig),
+        str(tmp_path / "ours.yaml"),
+        is_train=False,
+    )[0]
+    torch.manual_seed(4)
+    model, _, _ = package.create_model_and_processor(settings[2], settings[3], settings[1])
+    save_file(
+        {name: held.clone() for name, held in model.state_dict().items()}, tmp_path / "HPSv3.safetensors"
+    )
+    ours = load_judge(make.card(tmp_path, **HPS, config="ours.yaml", dimensions=["overall", "unsure"]))
+    theirs = package.HPSv3RewardInferencer(
+        str(tmp_path / "ours.yaml"), str(tmp_path / "HPSv3.safetensors"), device="cpu"
+    )
+    shown = make.stimuli()[:3]
+    for entry, reply in zip(shown, ours.score(shown), strict=True):
+        with torch.no_grad():
+            wanted = theirs.reward([Image.fromarray(entry.image)], [entry.prompt])[0].tolist()
+        assert list(reply.scores.values()) == pytest.approx(wanted, abs=1e-5)
+    assert ours.card.preprocessing["dtype"] == "float32"
+
+
+def little_qwen(transformers, folder):
+    """A Qwen2-VL of one layer, with its processor and sixty words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>"]
+    special += ["<|image_pad|>", "<|video_pad|>"]
+    words = [
+        *special,
+        "<unk>",
+        *["rate", "this", "picture", "a", "red", "cat", "dog", "on", "the", "roof", "overall"],
+    ]
+    held = Tokenizer(models.WordLevel({word: at for at, word in enumerate(words)}, unk_token="<unk>"))
+    held.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = transformers.Qwen2TokenizerFast(
+        tokenizer_object=held,
+        unk_token="<unk>",
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        additional_special_tokens=special[1:],
+    )
+    seen = "<|vision_start|> <|image_pad|> <|vision_end|>"
+    template = (
+        "{% for m in messages %}<|im_start|> {{ m['role'] }} {% for c in m['content'] %}"
+        "{% if c['type'] == 'image' %}"
+        + seen
+        + " {% else %}{{ c['text'] }} {% endif %}{% endfor %}<|im_end|> "
+        "{% endfor %}{% if add_generation_prompt %}<|im_start|> assistant{% endif %}"
+    )
+    pictures = transformers.Qwen2VLImageProcessor(min_pixels=4 * 784, max_pixels=16 * 784)
+    transformers.Qwen2VLProcessor(pictures, tokenizer, chat_template=template).save_pretrained(folder)
+    numbers = {f"{name}_token_id": words.index(f"<|{name}|>") for name in ("vision_start", "vision_end")}
+    numbers |= {f"{name}_token_id": words.index(f"<|{name}_pad|>") for name in ("image", "video")}
+    eyes = {"depth": 1, "embed_dim": 32, "hidden_size": 16, "num_heads": 2, "mlp_ratio": 2}
+    config = transformers.Qwen2VLConfig(
+        **numbers,
+        vision_config=eyes,
+        vocab_size=len(words),
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=4096,
+        rope_scaling={"type": "mrope", "mrope_section": [1, 1, 2]},
+    )
+    transformers.Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
