@@ -30,7 +30,7 @@ test-parts: $(DEV_STAMP)
 	$(BIN)/python -m pytest -m "not long" tests/benchmarks
 
 test-models: $(MODELS_STAMP)
-	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest -n auto --dist loadfile tests/reward_models
+	JUDGE_AUDIT_PARTS=required JUDGE_AUDIT_MODELS=$(abspath $(VENV))/models $(BIN)/python -m pytest -n auto --dist loadfile -m "not long" tests/reward_models tests/parts/test_real_onnx_judges.py
 
 test-long: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests -m long -s
