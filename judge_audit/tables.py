@@ -165,7 +165,7 @@ def schema(name: str) -> pa.Schema:
 
 def empty(name: str) -> pa.Table:
     """Give the table without rows."""
-    return schema(name).empty_table()
+    return pa.Table.from_batches([], schema(name))  # `empty_table` would import pandas, if it is there
 
 
 def from_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli import anchors, audits, gates, imports, judges, lakes, plans, signing, study
+from judge_audit.cli import anchors, audits, gates, imports, judges, lakes, plans, signing, status, study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,8 @@ def build() -> Callable[[list[str]], int]:
     app.command("gate")(gates.gate)
     app.command("approve")(gates.approve)
     app.command("verify")(gates.verify)
+    app.command("status")(status.status)
+    app.command("notify")(status.notify)
     app.command("import")(imports.take)
     app.command("sign")(signing.sign)
     app.add_typer(anchors.commands(), name="anchors")
