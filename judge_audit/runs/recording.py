@@ -112,7 +112,7 @@ class Run:
         outcome, reason = _outcome(error)
         self.exit_code = _exit_code(error)
         if self.audit_id is None and self._lake is not None:
-            with suppress(AuditError):
+            with suppress(Exception):  # what is kept of an error must not hide it
                 self.audit_id, self.judge_id = audit_left_open(self._lake, self.started)
         self._end(outcome, reason)
         if outcome == INTERRUPTED or (self.kind == GATE and isinstance(error, UsageError)):
@@ -139,7 +139,7 @@ class Run:
         try:
             if self._lake is not None:
                 self._lake.commit({"runs": from_rows("runs", [self._row(outcome, reason)])})
-        except (AuditError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - the same
             self.tell(say("runs.unwritten", reason=str(error)))
         finally:
             if self._life is not None:
