@@ -90,7 +90,7 @@ def history_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any]:
 def drift_margin() -> float:
     """Give the lift by which an axis may move in a source: the threshold of the suite that asks it."""
     (expectation,) = builtin_suites()["source_stability"].expectations
-    return float(expectation.kwargs["max_value"])
+    return float(expectation.arguments["max_value"])
 
 
 def _order(rows: Sequence[Row], against: str) -> Row | None:

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
-from gate_lake import SOURCES, add_anchors, add_answers, add_audit, add_judge, add_plan, answer_anchors, night
 
 from judge_audit.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
 from judge_audit.stages.gating import approve_candidate, gate
 from judge_audit.stages.history import remember
+
+sys.path.append(str(Path(__file__).parents[1] / "gate"))
+from gate_lake import (
+    SOURCES,
+    add_anchors,
+    add_answers,
+    add_audit,
+    add_judge,
+    add_plan,
+    answer_anchors,
+    night,
+)
+
+pytestmark = pytest.mark.long
 
 NIGHTS = range(2, 14)
 CARD = '{{"preprocessing":{{"side":{side}}},"higher_is_better":true,"dimensions":["overall"]}}'
@@ -57,7 +73,9 @@ def rows_of(lake, question):
 
 def test_every_audit_with_anchors_has_figures_though_nobody_asked_the_gate(slipping):
     assert slipping.read("gates", audit_id="night13").num_rows == 0
-    question = "SELECT audit_id, against, value, ci_low, tau_drop FROM anchor_drift_history WHERE value IS NOT NULL"
+    question = (
+        "SELECT audit_id, against, value, ci_low, tau_drop FROM anchor_drift_history WHERE value IS NOT NULL"
+    )
     told = {(row[0], row[1]): row[2:] for row in rows_of(slipping, question)}
     assert set(told) == {(f"night{n:02}", against) for n in NIGHTS for against in ("before", "approved")}
     for number in NIGHTS:
