@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree as ET
 
 import pytest
-from conftest import AUDIT, HOSTILE, NOON, card_json, make_lake
 
 from judge_audit.lake.connect import connect
 from judge_audit.report import build_report
@@ -23,6 +22,10 @@ from judge_audit.report.history_charts import (
 from judge_audit.report.page import environment
 from judge_audit.tables import from_rows
 
+AUDIT = "20260101T000000Z-abc"
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
+CARD = '{"name": "k", "higher_is_better": true, "dimensions": ["overall"], "epoch": 1}'
 CHARTS = (order_chart, move_chart, spread_chart, position_chart, pile_chart)
 
 
@@ -127,23 +130,17 @@ def test_gaps_stay_gaps():
     assert str(pile_chart(past)).count("<circle") == 2
 
 
-@pytest.fixture(scope="module")
-def lake(tmp_path_factory):
-    return make_lake(tmp_path_factory.mktemp("history") / "lake")
-
-
 def built(lake, audit_id=AUDIT):
     with connect(lake) as connection:
         return build_report(connection, audit_id, pixels=None, axes={})
 
 
-def test_from_one_night_to_the_next(lake):
+def test_from_one_night_to_the_next(lake_of_one_night):
+    lake = lake_of_one_night
     first = built(lake)
     assert len(first.document["history"]["nights"]) == 1
     assert "This is the first audit of a judge of this name." in first.html
-    lake.commit(
-        {"judges": from_rows("judges", [{"judge_id": "k", "kind": "k", "card": card_json({"epoch": 1})}])}
-    )
+    lake.commit({"judges": from_rows("judges", [{"judge_id": "k", "kind": "k", "card": CARD}])})
     label = {"judge_id": "k", "name": "the judge", "version": "1"}
     lake.commit({"judge_labels": from_rows("judge_labels", [label])})
     row = {
@@ -175,6 +172,7 @@ def test_from_one_night_to_the_next(lake):
         "reason": "Another order.",
     }
     stand = {"audit_id": "later", "judge_id": "k", "use": "position", "standing": "screening"}
+    stand |= {"reasons": [], "missing": []}
     lake.commit({"audits": from_rows("audits", [{**row, "started_at": at, "ended_at": at}])})
     lake.commit(
         {

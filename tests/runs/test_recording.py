@@ -133,11 +133,16 @@ def test_a_hook_that_fails_changes_nothing(configuration, lake):
 
 def test_an_end_that_cannot_be_written_hides_no_error(configuration, lake, tmp_path):
     said = []
-    with pytest.raises(UsageError, match="why"), recorded(configuration, RUN, said.append):
-        commits = tmp_path / "lake" / "commits"
-        commits.rename(tmp_path / "gone")
-        commits.write_text("in the way")
-        raise UsageError("why")
+
+    def run():
+        with recorded(configuration, RUN, said.append):
+            commits = tmp_path / "lake" / "commits"
+            commits.rename(tmp_path / "gone")
+            commits.write_text("in the way")
+            raise UsageError("why")
+
+    with pytest.raises(UsageError, match="why"):
+        run()
     assert any("could not be written" in line for line in said)
 
 

@@ -38,7 +38,7 @@ def audit(lake, audit_id, at=NIGHT, judge_id="j1", position="filter and rank", s
     lake.commit({"standings": from_rows("standings", [stand])})
 
 
-def gate(lake, gate_id, audit_id, state, at, use="filtering", judge_id="j1", severity="critical"):
+def gate(lake, gate_id, audit_id, state, at, *, use="filtering", judge_id="j1", severity="critical"):
     told = {"gate_id": gate_id, "audit_id": audit_id, "judge_id": judge_id, "baseline": "*", "use": use}
     rows = [
         {
