@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import yaml
 
 from judge_audit.errors import MachineryError
+from judge_audit.shipped import read_shipped
 from judge_audit.vocabulary import POOLED
 
 if TYPE_CHECKING:
@@ -135,10 +135,7 @@ def _parse_table(
 def _definitions() -> dict[str, Definition]:
     """Read the shipped definitions once."""
     folder = files("judge_audit_schemas")
-    columns, tables = (
-        yaml.safe_load((folder / name).read_text(encoding="utf-8"))
-        for name in ("columns.yaml", "tables.yaml")
-    )
+    columns, tables = (read_shipped(folder / name) for name in ("columns.yaml", "tables.yaml"))
     return parse_definitions(columns, tables)
 
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from judge_audit.digests import canonical_json, row_digest, text_digest
 from judge_audit.errors import MachineryError, UsageError
+from judge_audit.lake.engine import fetch
 from judge_audit.lake.records import Part, Record, parse_record
 from judge_audit.lake.relations import files_literal, named, table_query
 from judge_audit.lake.storage import open_storage
@@ -198,8 +199,6 @@ class Lake:
 
     def _select(self, table: str, columns: Sequence[str], equals: Mapping[str, Any]) -> pa.Table:
         """Run the query for some columns of a table."""
-        import duckdb  # noqa: PLC0415 - a tenth of a second that commits alone need not pay
-
         wanted = definition(table)
         strangers = sorted(set(equals) - {column.name for column in wanted.columns})
         if strangers:
@@ -216,11 +215,10 @@ class Lake:
         # names come from the table's definition, values are bound
         text = f"SELECT {', '.join(map(named, columns))} FROM ({query}) WHERE {tests}"  # noqa: S608
         bound = [_plain(value) for value in equals.values()]
-        with duckdb.connect() as connection:
-            try:
-                found: pa.Table = connection.sql(text, params=bound).to_arrow_table()
-            except duckdb.Error as error:
-                raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
+        try:
+            found = fetch(text, bound)
+        except MachineryError as error:
+            raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
         return found.cast(empty(table).select(list(columns)).schema)
 
 

@@ -26,6 +26,8 @@ from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from judge_audit.judges.cards import Card
     from judge_audit.session import Answered, Session
     from judge_audit.stages.planning import Prepared
@@ -44,7 +46,8 @@ def check(current: Session, prepared: Prepared) -> None:
     items = current.items_of(prepared.plan_id).to_pylist()
     items = [item for item in items if item["item_id"] not in damaged]
     covariates = covariate_table(items, (row for rows in instruments for row in rows if is_first(row)))
-    findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
+    checks = [part.thing for part in find_checks(current.configuration.project).values()]
+    findings, verdicts = _examine(current, prepared, current.judge.card, covariates, checks)
     zoned = {
         row["axis"]
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
@@ -54,7 +57,9 @@ def check(current: Session, prepared: Prepared) -> None:
     answers = answers_of(current, [control.card.judge_id for control in controls])
     for control in controls:
         own = answers[control.card.judge_id]
-        found, told = _examine(current, prepared, control.card, covariates, control=control, answers=own)
+        found, told = _examine(
+            current, prepared, control.card, covariates, checks, control=control, answers=own
+        )
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
@@ -90,6 +95,7 @@ def _examine(
     prepared: Prepared,
     card: Card,
     covariates: pa.Table,
+    checks: Sequence[Callable[[Evidence], Findings]],
     *,
     control: PlantedJudge | SeeingJudge | None = None,
     answers: Answered | None = None,
@@ -127,8 +133,8 @@ def _examine(
         kinds=current.kinds,
     )
     findings = Findings()
-    for part in find_checks(current.configuration.project).values():
-        findings += part.thing(evidence)
+    for run in checks:
+        findings += run(evidence)
     return findings, list(findings.verdicts)
 
 
