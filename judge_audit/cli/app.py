@@ -16,6 +16,7 @@ from judge_audit.cli import (
     lakes,
     plans,
     signing,
+    status,
     study,
     submitting,
 )
@@ -59,6 +60,8 @@ def build() -> Callable[[list[str]], int]:
     app.command("gate")(gates.gate)
     app.command("approve")(gates.approve)
     app.command("verify")(gates.verify)
+    app.command("status")(status.status)
+    app.command("notify")(status.notify)
     app.command("import")(imports.take)
     app.command("sign")(signing.sign)
     app.command("deploy")(deployments.deploy)
