@@ -184,7 +184,6 @@ def test_lost_runs_and_an_emptied_server_lose_no_version_and_double_none(world):
     from judge_audit.project import resolve
     from judge_audit.registry import Ledger, settings_of
     from judge_audit.registry.auditing import close
-    from judge_audit.registry.ledger import TOLD
     from judge_audit.registry.mlflow_client import connect
 
     new_version(world)
@@ -204,11 +203,14 @@ def test_lost_runs_and_an_emptied_server_lose_no_version_and_double_none(world):
     entries = Ledger(world.lake)
     version = registry.version(world.name, "1")
     close(entries, version, 1, {"candidate": "a1", "gate_id": "g1", "state": "shut"})
-    entries.record(version, TOLD, 1)
     with get_client(sync_client=True) as client:
         for run in runs(world):
             client.delete_flow_run(run.id)
-    look(world)
+    assert tags_of(world.client, world.name, 1) == {}
+    # it died before it told the registry, and the server was emptied once more
+    assert (look(world).told, look(world).told) == (1, 0)
+    told = tags_of(world.client, world.name, 1)
+    assert (told["gate"], told["audit_id"]) == ("shut", "a1")
     assert runs(world) == []
     again = audit_registered(world.name, "1", world.audit, return_state=True)
     assert "audited already" in again.message
