@@ -112,8 +112,8 @@ def test_what_was_registered_while_nobody_looked_is_audited_once_and_the_registr
     hostile = world.name + HOSTILE
     tags = {"judge_audit.gate": "open", "name": "{{ name }}"}
     world.client.create_registered_model(hostile, tags, "kind: callable\ntarget: os:system")
-    for name in (world.name, hostile):
-        new_version(world, name=name)
+    for weight, name in ((1.0, world.name), (-1.0, hostile)):
+        new_version(world, weight, name)
         world.client.set_model_version_tag(name, "1", "judge_audit.gate", "open")
         world.client.update_model_version(name, "1", "{project}\nname: other")
     looks = []
