@@ -262,7 +262,7 @@ def _judge(
 
 
 def announce(version: Version, ending: dict[str, Any], told_: dict[str, str]) -> None:
-    """Emit the event of an answer, and leave it as an artifact of the run."""
+    """Emit the event of an answer, and leave it as an artifact of the run, where there is one."""
     state = str(ending["state"]).replace(" ", "-") if ending["status"] == COMPLETE else ""
     told = {name.rpartition(".")[2]: value for name, value in told_.items()}
     emit_event(
@@ -273,6 +273,8 @@ def announce(version: Version, ending: dict[str, Any], told_: dict[str, str]) ->
         },
         payload={"registry": version.registry, "name": version.model, "version": version.version, **told},
     )
+    if not flow_run.id:
+        return
     rows = [
         ("model", plain(version.model)),
         ("version", plain(version.version)),

@@ -241,3 +241,15 @@ def test_a_version_that_is_no_judge_is_told_so_and_left_until_again(world):
     seen = look(world)
     assert (seen.submitted, seen.under_way) == (0, 0)
     assert ledger(world) == [("1", 1, status) for status in ("failed", "requested", "started", "told")]
+
+
+def test_what_is_shipped_deploys_what_a_submission_asks_for(servers):
+    from judge_audit_flows.prefect_file import read_entries
+    from judge_audit_flows.registry import DEPLOYMENT, trigger
+
+    found = {f"{entry.flow.name}/{entry.name}": entry for entry in read_entries(None, audit="/x/audit.yaml")}
+    assert DEPLOYMENT in found
+    assert {"judge-audit-look/look", "judge-audit-submit/submit"} <= set(found)
+    (shipped,) = found["judge-audit-submit/submit"].triggers()
+    assert (shipped.expect, shipped.parameters) == (trigger().expect, trigger().parameters)
+    assert all(schedule.active is False for schedule in found["judge-audit-look/look"].schedules)
