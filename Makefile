@@ -9,7 +9,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed-core
 DEV_STAMP = $(VENV)/.installed-dev
 MODELS_STAMP = $(VENV)/.installed-models
-SOURCES = flows tasks judge_audit schemas tests
+SOURCES = flows tasks judge_audit schemas deployments tests
 
 .PHONY: audit test test-parts test-models test-long bench format clean
 
@@ -20,7 +20,7 @@ test: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	mkdir -p $(VENV)/names
-	for folder in flows tasks schemas; do ln -sfn "$(CURDIR)/$$folder" "$(VENV)/names/judge_audit_$$folder"; done
+	for folder in flows tasks schemas deployments; do ln -sfn "$(CURDIR)/$$folder" "$(VENV)/names/judge_audit_$$folder"; done
 	MYPYPATH=$(VENV)/names $(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long and not parts" --ignore=tests/long --ignore=tests/parts --ignore=tests/benchmarks

@@ -160,7 +160,7 @@ def card_of(content: Any, origin: str, kinds: Iterable[str] | None = None) -> Ca
         raise InputError([Fault(origin, 0, "", told)], ADVICE)
     if kinds is not None and (stranger := kind_fault(origin, content, kinds)):
         raise InputError([stranger], ADVICE)
-    if message := _unfit(content):
+    if message := unfit(content):
         raise InputError([Fault(origin, 0, "", message)])
     schema = card_schema(str(content.get("kind", "")))
     if faults := schema_faults(origin, schema, Draft202012Validator(schema).iter_errors(content)):
@@ -199,7 +199,7 @@ def _means_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
     return faults
 
 
-def _unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds
+def unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds
     """Say what no card may hold: numbers that are none, and more than anyone writes (YAML may refer to itself)."""
     waiting, seen = [content], 0
     while waiting:

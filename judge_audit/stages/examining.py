@@ -19,6 +19,7 @@ from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
 from judge_audit.stages.asking import is_first
+from judge_audit.stages.history import remember
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
@@ -77,6 +78,7 @@ def check(current: Session, prepared: Prepared) -> None:
         }
     )
     current.lake.commit({"audits": audit_row(current, prepared, "complete")})
+    remember(current.lake, prepared.audit_id)
 
 
 def _measured(covariates: pa.Table) -> bool:
