@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from judge_audit.errors import UsageError
 from judge_audit.runs.reading import newest, read_runs
 from judge_audit.vocabulary import POOLED
@@ -77,7 +79,7 @@ class Held:
     @cached_property
     def approvals(self) -> list[Row]:
         """The approvals, the newest first."""
-        held: list[Row] = self.lake.read("approvals").to_pylist()
+        held = _rows(self.lake.read("approvals"))
         return sorted(held, key=lambda row: (row["approved_at"], row["approval_id"]), reverse=True)
 
     @cached_property
@@ -89,7 +91,7 @@ class Held:
 
     def audits(self, names: list[str]) -> list[Row]:
         """Read complete audits by name, the latest ended last."""
-        rows = self.lake.read("audits", audit_id=names, status="complete").to_pylist() if names else []
+        rows = _rows(self.lake.read("audits", audit_id=names, status="complete")) if names else []
         return sorted(rows, key=lambda row: (row["ended_at"], row["audit_id"]))
 
     def name_of(self, judge_id: str | None) -> str:
@@ -151,7 +153,7 @@ class Held:
 
     def position(self, audit_id: str) -> str:
         """Give the position that an audit came to."""
-        rows = self.lake.read("standings", audit_id=audit_id, use="position", is_control=False).to_pylist()
+        rows = _rows(self.lake.read("standings", audit_id=audit_id, use="position", is_control=False))
         return str(rows[0]["standing"]) if rows else "none"
 
     def coverage(self, audit: Row) -> Row:
@@ -166,3 +168,10 @@ class Held:
                 lost[row["dimension"]] = lost.get(row["dimension"], 0.0) + (row["value"] or 0.0)
         bare = {row["kind"]: row["value"] for row in rows if row["measure"] == "uncovered_share"}
         return {"answered_share": 1.0 - max(lost.values(), default=0.0), "uncovered_share": bare or None}
+
+
+def _rows(table: pa.Table) -> list[Row]:
+    """Give rows without their lists, of which nothing here is told: reading one would import pandas, if it is there."""
+    kept = [entry.name for entry in table.schema if not pa.types.is_list(entry.type)]
+    rows: list[Row] = table.select(kept).to_pylist()
+    return rows
