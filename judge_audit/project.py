@@ -56,6 +56,7 @@ class Configuration:
         skip_bad: Leave bad rows of the items file out, and list them.
         max_calls: Pictures shown to the judge in this run at most, None for any number.
         max_cost: What they may cost at most, in the currency of the judge's card, None for any sum.
+        registry: The model registry whose new versions are audited; empty if there is none.
         project: The team's folder, "" if there is none.
         notify: The team's command or webhook that is told when something happened; it changes no figure.
     """
@@ -85,13 +86,15 @@ class Configuration:
     skip_bad: bool = False
     max_calls: int | None = None
     max_cost: float | None = None
+    registry: Mapping[str, Any] = field(default_factory=dict)
     project: str = ""
     notify: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Give what an audit goes by as plain values; not `notify`, whose address may be a secret."""
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "notify"}
-        return plain | {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)}
+        listed = {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)}
+        return plain | listed | {"registry": dict(self.registry)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Configuration:
@@ -203,12 +206,12 @@ def _check(content: Mapping[str, Any], origin: str) -> None:
 
 def _told(error: ValidationError, path: list[str]) -> str:
     """Say what is wrong with a value; one that may be a secret in the wrong place is not repeated."""
-    if path[:1] != ["notify"]:
-        return error.message
     part: Any = error.schema
-    if error.validator == "additionalProperties":
+    if path[:1] == ["notify"] and error.validator == "additionalProperties":
         return f"it holds a key that is none of {', '.join(part['properties'])}"
-    return f"it does not fit. {part['description'].rstrip('.')}"
+    if path[:1] == ["notify"] or (isinstance(part, dict) and part.get("writeOnly")):
+        return f"it does not fit, and is not repeated here. {part.get('description', '')}".rstrip(". ")
+    return error.message
 
 
 def _line(origin: str, key: str) -> str:
@@ -224,6 +227,10 @@ def _line(origin: str, key: str) -> str:
 def _anchored(content: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Make the paths of a configuration absolute."""
     found = dict(content)
+    if isinstance(found.get("registry"), dict):  # YAML reads 2026-11-01 as a date
+        found["registry"] = {
+            name: str(value) if name == "since" else value for name, value in found["registry"].items()
+        }
     for name in ("items", "readings", "traffic", "anchors", "pairs", "rules", "strangers", "lake", "report"):
         if found.get(name) and "://" not in str(found[name]):
             found[name] = str(base / str(found[name]))
