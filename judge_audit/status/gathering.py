@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from judge_audit.errors import UsageError
 from judge_audit.runs.reading import newest, read_runs
 from judge_audit.vocabulary import POOLED
@@ -79,19 +77,19 @@ class Held:
     @cached_property
     def approvals(self) -> list[Row]:
         """The approvals, the newest first."""
-        held = _rows(self.lake.read("approvals"))
+        held: list[Row] = self.lake.read("approvals").to_pylist()
         return sorted(held, key=lambda row: (row["approved_at"], row["approval_id"]), reverse=True)
 
     @cached_property
     def gate_rows(self) -> list[Row]:
         """Answers of the gate about the audits looked at first, and about those of the latest runs."""
         asked = [row["audit_id"] for row in self.runs.ended if row["gate_id"]][:FIRST_LOOK]
-        rows: list[Row] = self.lake.read("gates", audit_id=sorted({*asked, *self.recent})).to_pylist()
-        return rows
+        held: list[Row] = self.lake.read("gates", audit_id=sorted({*asked, *self.recent})).to_pylist()
+        return held
 
     def audits(self, names: list[str]) -> list[Row]:
         """Read complete audits by name, the latest ended last."""
-        rows = _rows(self.lake.read("audits", audit_id=names, status="complete")) if names else []
+        rows = self.lake.read("audits", audit_id=names, status="complete").to_pylist() if names else []
         return sorted(rows, key=lambda row: (row["ended_at"], row["audit_id"]))
 
     def name_of(self, judge_id: str | None) -> str:
@@ -153,7 +151,7 @@ class Held:
 
     def position(self, audit_id: str) -> str:
         """Give the position that an audit came to."""
-        rows = _rows(self.lake.read("standings", audit_id=audit_id, use="position", is_control=False))
+        rows = self.lake.read("standings", audit_id=audit_id, use="position", is_control=False).to_pylist()
         return str(rows[0]["standing"]) if rows else "none"
 
     def coverage(self, audit: Row) -> Row:
@@ -168,10 +166,3 @@ class Held:
                 lost[row["dimension"]] = lost.get(row["dimension"], 0.0) + (row["value"] or 0.0)
         bare = {row["kind"]: row["value"] for row in rows if row["measure"] == "uncovered_share"}
         return {"answered_share": 1.0 - max(lost.values(), default=0.0), "uncovered_share": bare or None}
-
-
-def _rows(table: pa.Table) -> list[Row]:
-    """Give rows without their lists, of which nothing here is told: reading one would import pandas, if it is there."""
-    kept = [entry.name for entry in table.schema if not pa.types.is_list(entry.type)]
-    rows: list[Row] = table.select(kept).to_pylist()
-    return rows
