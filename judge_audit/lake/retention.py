@@ -219,7 +219,7 @@ def _rows_going(
     asked |= {name: instruments for name in controls if name not in ours}
     purged, whole = [], set()
     for row in going:
-        of_plan = _probe_ids(probes, plans[row["audit_id"]])
+        of_plan = _probe_ids(probes, plans_of(row, [row["judge_id"]]))
         count = pc.sum(pc.is_in(of_plan, value_set=asked[row["judge_id"]])).as_py() or 0
         if count:
             purged.append(Purged(row["audit_id"], row["judge_id"], row["plan_id"], count))
