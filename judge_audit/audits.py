@@ -56,7 +56,9 @@ def removed_words(lake: Lake, audit_id: str) -> str:
     if not gone:
         return ""
     row = gone[0]
-    return say("gate.verify.purged", audit=audit_id, at=f"{row['removed_at']:%Y-%m-%d}", rule=row["retention"])
+    return say(
+        "gate.verify.purged", audit=audit_id, at=f"{row['removed_at']:%Y-%m-%d}", rule=row["retention"]
+    )
 
 
 def see_kept(lake: Lake, audit_id: str) -> None:
