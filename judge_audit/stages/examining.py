@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from judge_audit.anchors import kept_anchors
 from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.covariates import covariate_table
+from judge_audit.digests import canonical_json
 from judge_audit.imports.covariates import instrument
 from judge_audit.judges.controls.planted import PlantedJudge
 from judge_audit.judges.controls.seeing import SeeingJudge
@@ -20,20 +21,32 @@ from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
 from judge_audit.stages.planning import audit_row, combined_plans
-from judge_audit.stages.remembering import Memory, key_of
+from judge_audit.stages.remembering import Memory
 from judge_audit.stages.shown import only_shown, shown_to_controls
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from judge_audit.judges.cards import Card
+    from judge_audit.parts import Part
     from judge_audit.session import Answered, Session
     from judge_audit.stages.planning import Prepared
 
 
 PAIR_COLUMNS = ["pair_id", "kind", "source", "cluster", "constructed", "intact", "damaged", "rung", "hold"]
 """What checks see of a pair; who built it how is no evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Looking:
+    """What every judge of an audit is looked at with: the pictures' statistics, what was found before, the checks."""
+
+    covariates: pa.Table
+    memory: Memory
+    checks: tuple[Part[Callable[[Evidence], Findings]], ...]
 
 
 def check(current: Session, prepared: Prepared) -> None:
@@ -45,8 +58,11 @@ def check(current: Session, prepared: Prepared) -> None:
     items = current.items_of(prepared.plan_id).to_pylist()
     items = [item for item in items if item["item_id"] not in damaged]
     covariates = covariate_table(items, (row for held in instruments for row in _first(held)))
-    memory = Memory.of(current.lake.storage.beside, prepared.judge_id)
-    findings, verdicts = _examine(current, prepared, current.judge.card, covariates, memory)
+    memory = Memory.of(
+        current.lake.storage.beside, prepared.judge_id, canonical_json(part_digests(current.configuration))
+    )
+    looking = _Looking(covariates, memory, tuple(find_checks(current.configuration.project).values()))
+    findings, verdicts = _examine(current, prepared, current.judge.card, looking)
     zoned = {
         row["axis"]
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
@@ -56,9 +72,7 @@ def check(current: Session, prepared: Prepared) -> None:
     answers = answers_of(current, [control.card.judge_id for control in controls])
     for control in controls:
         own = answers[control.card.judge_id]
-        found, told = _examine(
-            current, prepared, control.card, covariates, memory, control=control, answers=own
-        )
+        found, told = _examine(current, prepared, control.card, looking, control=control, answers=own)
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
@@ -88,8 +102,7 @@ def _first(held: pa.Table) -> list[dict[str, Any]]:
 
 def _purity(current: Session, prepared: Prepared, ruled: pa.Table, memory: Memory) -> Findings:
     """Measure what every rung of every axis moved, or remember it."""
-    told = {"purity": sorted(current.axes), "parts": part_digests(current.configuration)}
-    key = key_of({"ruled": ruled}, told)
+    key = memory.key({"ruled": ruled}, {"purity": sorted(current.axes)})
     found = memory.recall(key, prepared.audit_id)
     if found is None:
         found = measure_purity(prepared.audit_id, ruled.to_pylist(), current.axes)
@@ -110,8 +123,7 @@ def _examine(
     current: Session,
     prepared: Prepared,
     card: Card,
-    covariates: pa.Table,
-    memory: Memory,
+    looking: _Looking,
     *,
     control: PlantedJudge | SeeingJudge | None = None,
     answers: Answered | None = None,
@@ -136,7 +148,7 @@ def _examine(
         zones=current.zones(prepared.plan_id, prepared.zones_id),
         axes=current.axes,
         limits=read_limits(current.configuration.limits),
-        covariates=covariates if _measured(covariates) else None,
+        covariates=looking.covariates if _measured(looking.covariates) else None,
         labels=labels,
         traffic=current.traffic,
         anchors=_anchors(current, prepared) if control is None else None,
@@ -150,38 +162,34 @@ def _examine(
         damaged_labels=told.damaged if told else None,
         kinds=current.kinds,
     )
-    parts = list(find_checks(current.configuration.project).values())
-    key = _key(current, evidence)
-    found = memory.recall(key, prepared.audit_id)
+    key = looking.memory.key(*_told(evidence))
+    found = looking.memory.recall(key, prepared.audit_id)
     if found is None:
         found = Findings()
-        for part in parts:
+        for part in looking.checks:
             found += Findings() if part.digest else part.thing(evidence)
-        memory.learn(key, found)
-    for part in parts:
+        looking.memory.learn(key, found)
+    for part in looking.checks:
         found += part.thing(evidence) if part.digest else Findings()
     return found, list(found.verdicts)
 
 
-def _key(current: Session, evidence: Evidence) -> str:
-    """Name everything that the package's own checks are handed."""
-    tables = {name: held for name, held in _told(evidence).items() if isinstance(held, pa.Table)}
-    told = {
+def _told(evidence: Evidence) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    """Give everything that the package's own checks are handed: tables, and plain values."""
+    held = {entry.name: getattr(evidence, entry.name) for entry in fields(evidence) if entry.init}
+    tables = {name: table for name, table in held.items() if isinstance(table, pa.Table)}
+    return tables, {
         "judge_id": evidence.judge_id,
         "card": evidence.card.as_json(),
         "is_control": evidence.is_control,
         "seed": evidence.seed,
         "limits": dict(evidence.limits.values),
         "declared": evidence.declared,
-        "axes": sorted(evidence.axes),
+        "axes": {
+            name: [axis.strengths, axis.overdone, axis.recipe_version] for name, axis in evidence.axes.items()
+        },
         "kinds": sorted(evidence.kinds),
-        "parts": part_digests(current.configuration),
     }
-    return key_of(tables, told)
-
-
-def _told(evidence: Evidence) -> dict[str, Any]:
-    return {entry.name: getattr(evidence, entry.name) for entry in fields(evidence) if entry.init}
 
 
 def _anchors(current: Session, prepared: Prepared) -> pa.Table | None:

@@ -80,23 +80,35 @@ class Memory:
 
     Attributes:
         path: The file.
+        parts: Digests of a team's own parts, as text.
         held: Findings by key, as they were read; audit_id left out of their rows.
         used: Those of this audit.
     """
 
     path: Path
+    parts: str
     held: dict[str, dict[str, list[dict[str, Any]]]]
     used: dict[str, dict[str, list[dict[str, Any]]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, beside: Path, judge_id: str) -> Memory:
+    def of(cls, beside: Path, judge_id: str, parts: str = "") -> Memory:
         """Read the memory of a judge; one that is not there or damaged is empty."""
         path = beside / FOLDER / f"{judge_id}.json"
         held: Any = {}
         with suppress(OSError, ValueError, RecursionError):
             if path.stat().st_size <= LARGEST:
                 held = json.loads(path.read_text(encoding="utf-8"))
-        return cls(path, held if isinstance(held, dict) else {})
+        return cls(path, parts, held if isinstance(held, dict) else {})
+
+    def key(self, tables: Mapping[str, pa.Table | None], told: Mapping[str, Any]) -> str:
+        """Name evidence by all that is in it and by the code that looks at it.
+
+        Args:
+            tables: The tables a check is handed.
+            told: Everything else, as plain values.
+        """
+        held = [text for name in sorted(tables) for text in (name, table_digest(tables[name]))]
+        return text_digest("evidence", code_digest(), self.parts, canonical_json(told), *held)
 
     def recall(self, key: str, audit_id: str) -> Findings | None:
         """Give what was found on the same evidence, as findings of this audit; None if nothing is known."""
@@ -137,14 +149,3 @@ def _is_findings(told: object) -> bool:
         and all(isinstance(told.get(name), list) for name in TABLES)
         and all(isinstance(row, dict) and "audit_id" not in row for name in TABLES for row in told[name])
     )
-
-
-def key_of(tables: Mapping[str, pa.Table | None], told: Mapping[str, Any]) -> str:
-    """Name evidence by all that is in it and by the code that looks at it.
-
-    Args:
-        tables: The tables a check is handed.
-        told: Everything else, as plain values.
-    """
-    parts = [text for name in sorted(tables) for text in (name, table_digest(tables[name]))]
-    return text_digest("evidence", code_digest(), canonical_json(told), *parts)

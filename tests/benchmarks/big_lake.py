@@ -50,7 +50,9 @@ def pictures(folder, items, side=64):
         smooth = np.asarray(rough.resize((side, side), Image.Resampling.BICUBIC), float)
         pixels = np.clip(smooth + rng.normal(0, 6, smooth.shape), 0, 255).astype(np.uint8)
         Image.fromarray(pixels).save(folder / f"{number}.png", compress_level=1)
-        lines.append(f"i{number:05d},{'abcd'[number % 4]},t{number % 7},picture {number % 50},c{number},{number}.png")
+        lines.append(
+            f"i{number:05d},{'abcd'[number % 4]},t{number % 7},picture {number % 50},c{number},{number}.png"
+        )
     (folder / "items.csv").write_text("\n".join(lines))
 
 
@@ -61,7 +63,11 @@ def brightness(images, prompts):
 
 def session(folder, ladders):
     """Give a fresh session, as each night has one."""
-    told = {"items": str(folder / "items.csv"), "lake": str(folder / "lake"), "report": str(folder / "report")}
+    told = {
+        "items": str(folder / "items.csv"),
+        "lake": str(folder / "lake"),
+        "report": str(folder / "report"),
+    }
     return hold(resolve(None, {**told, "ladder_items": ladders}), load_judge(brightness))
 
 
@@ -150,7 +156,10 @@ def night(folder, ladders, *, new=False):
         started, wall = spent(), time.perf_counter()
         found = act()
         times[name] = spent() - started
-        print(f"{name}: {times[name]:.1f} s CPU, {time.perf_counter() - wall:.1f} s, {peak():.2f} GiB", flush=True)
+        print(
+            f"{name}: {times[name]:.1f} s CPU, {time.perf_counter() - wall:.1f} s, {peak():.2f} GiB",
+            flush=True,
+        )
         return found
 
     prepared = timed("prepare", lambda: stages.prepare(current))

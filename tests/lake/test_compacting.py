@@ -91,7 +91,7 @@ def test_a_repeated_batch_is_known_after_its_record_is_gone(busy):
 def test_a_late_writer_of_a_commit_that_was_taken_in_changes_nothing(busy, monkeypatch):
     before = everything(busy.url)
     values = busy.read("scores", judge_id="judge-0")
-    record = sorted((Path(busy.url) / "commits").iterdir())[0]
+    record = min((Path(busy.url) / "commits").iterdir())
     content = record.read_bytes()
     for when in (NOW, LATER):
         compact(busy, now=when)
@@ -223,7 +223,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(busy):
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 then nothing"])
 def test_a_damaged_part_stops_it_and_nothing_is_replaced(busy, content):
-    part = sorted((Path(busy.url) / "data" / "scores").rglob("*.parquet"))[0]
+    part = min((Path(busy.url) / "data" / "scores").rglob("*.parquet"))
     part.write_bytes(content)
     with pytest.raises(MachineryError, match=part.name):
         compact(busy, now=NOW)
