@@ -6,9 +6,13 @@ the instruments would have answered is drawn.
 
 from __future__ import annotations
 
+import json
 import resource
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -182,3 +186,31 @@ def rows(folder, ladders):
     """Count the rows of table scores."""
     held = session(folder, ladders).lake.select("scores", ["state"], {})
     return len(held) - pc.sum(pc.is_null(held["state"])).as_py()
+
+
+def night_apart(folder, ladders, *, new=False):
+    """Run one night in a process of its own, whose memory is then the night's; give what it tells."""
+    words = [sys.executable, __file__, str(folder), str(ladders), "new" if new else "again"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=7200)
+    print(done.stdout)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def seconds_of_the_default_judge():
+    """Give the processor seconds that the default judge takes for a picture of 512 pixels."""
+    from judge_audit.judges.protocol import Stimulus
+
+    rng = np.random.default_rng(1)
+    shown = [Stimulus(rng.integers(0, 256, (512, 512, 3)).astype(np.uint8), "") for _ in range(12)]
+    judge = load_judge("brisque")
+    judge.score(shown[:2])
+    started = spent()
+    judge.score(shown)
+    return (spent() - started) / len(shown)
+
+
+if __name__ == "__main__":
+    home, carriers, turn = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    audit, asked, seconds = night(home, carriers, new=turn == "new")
+    print(json.dumps({"audit_id": audit.audit_id, "calls": asked, "seconds": seconds, "peak": peak()}))

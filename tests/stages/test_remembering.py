@@ -50,18 +50,18 @@ def test_only_what_the_last_audit_used_is_kept(tmp_path):
     assert memory.recall("new", "x") is not None
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        "{",
-        '{"key": 1}',
-        '{"key": {"curves": []}}',
-        '{"key": {"curves": [], "measures": [], "verdicts": [1]}}',
-        json.dumps({"key": {name: [{"audit_id": "forged"}] for name in TABLES}}),
-    ],
+DAMAGED = (
+    "",
+    "[]",
+    "{",
+    '{"key": 1}',
+    '{"key": {"curves": []}}',
+    '{"key": {"curves": [], "measures": [], "verdicts": [1]}}',
+    json.dumps({"key": {name: [{"audit_id": "forged"}] for name in TABLES}}),
 )
+
+
+@pytest.mark.parametrize("content", DAMAGED)
 def test_a_damaged_memory_is_none(tmp_path, content):
     (tmp_path / "findings").mkdir()
     (tmp_path / "findings" / "j.json").write_text(content)
