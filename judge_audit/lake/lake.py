@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from judge_audit.digests import canonical_json, row_digest, text_digest
 from judge_audit.errors import MachineryError, UsageError
 from judge_audit.lake.contents import COMMITS, Contents, Known, newest_snapshot, read_contents
+from judge_audit.lake.engine import cursor
 from judge_audit.lake.records import Part, Record
 from judge_audit.lake.relations import files_literal, named, table_query
 from judge_audit.lake.storage import open_storage
@@ -229,7 +230,7 @@ class Lake:
         # names come from the table's definition, values are bound
         text = f"SELECT {', '.join(map(named, columns))} FROM ({query}) WHERE {tests}"  # noqa: S608
         bound = [_plain(value) for value in equals.values()]
-        with duckdb.connect() as connection:
+        with cursor() as connection:
             try:
                 found: pa.Table = connection.sql(text, params=bound).to_arrow_table()
             except duckdb.Error as error:

@@ -19,10 +19,10 @@ from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 if TYPE_CHECKING:
     from judge_audit.session import Session
 
-ITEMS = 1_000
+ITEMS = 600
 """Untouched items that controls answer at the most, beside the members of pairs."""
 
-LADDERS = 256
+LADDERS = 128
 """Items whose ladders and combinations they answer at the most."""
 
 
