@@ -130,7 +130,8 @@ def _row_texts(batch: pa.RecordBatch) -> Iterator[str]:
     encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=plain).encode
     cells = []
     for name in sorted(batch.schema.names):
-        prefix, known = f"{encode(name)}:", {None: None}
+        prefix = f"{encode(name)}:"
+        known: dict[Any, str | None] = {None: None}
         values = batch.column(name).to_pylist()
         if batch.schema.field(name).type in HASHED:
             cells.append(

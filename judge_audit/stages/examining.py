@@ -20,6 +20,7 @@ from judge_audit.parts import find_checks, find_uses, part_digests
 from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
+from judge_audit.stages.history import remember
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.stages.remembering import Memory
 from judge_audit.stages.shown import only_shown, shown_to_controls
@@ -92,6 +93,7 @@ def check(current: Session, prepared: Prepared) -> None:
         }
     )
     current.lake.commit({"audits": audit_row(current, prepared, "complete")})
+    remember(current.lake, prepared.audit_id)
 
 
 def _first(held: pa.Table) -> list[dict[str, Any]]:
