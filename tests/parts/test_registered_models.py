@@ -243,13 +243,15 @@ def test_a_version_that_is_no_judge_is_told_so_and_left_until_again(world):
     assert ledger(world) == [("1", 1, status) for status in ("failed", "requested", "started", "told")]
 
 
-def test_what_is_shipped_deploys_what_a_submission_asks_for(servers):
+def test_what_is_shipped_deploys_what_a_submission_asks_for(servers, tmp_path):
     from judge_audit_flows.prefect_file import read_entries
     from judge_audit_flows.registry import DEPLOYMENT, trigger
 
-    found = {f"{entry.flow.name}/{entry.name}": entry for entry in read_entries(None, audit="/x/audit.yaml")}
+    (tmp_path / "audit.yaml").write_text("registry: {uri: http://mlflow.example}", encoding="utf-8")
+    entries = read_entries(None, audit=str(tmp_path / "audit.yaml"))
+    found = {f"{entry.flow.name}/{entry.name}": entry for entry in entries}
     assert DEPLOYMENT in found
     assert {"judge-audit-look/look", "judge-audit-submit/submit"} <= set(found)
     (shipped,) = found["judge-audit-submit/submit"].triggers()
     assert (shipped.expect, shipped.parameters) == (trigger().expect, trigger().parameters)
-    assert all(schedule.active is False for schedule in found["judge-audit-look/look"].schedules)
+    assert all(schedule.active for schedule in found["judge-audit-look/look"].schedules)
