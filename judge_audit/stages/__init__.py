@@ -11,12 +11,14 @@ from judge_audit.stages.gating import Gated, gate_audit
 from judge_audit.stages.paying import budget_lines, estimate, settle_budget, spent_so_far
 from judge_audit.stages.planning import Prepared, prepare
 from judge_audit.stages.reporting import Outcome, report
+from judge_audit.stages.watching import canaries_due
 
 __all__ = [
     "Gated",
     "Outcome",
     "Prepared",
     "budget_lines",
+    "canaries_due",
     "check",
     "chosen_at_most",
     "combine",

@@ -72,6 +72,8 @@ def score(
     Returns:
         How many answers were bought from the judge.
     """
+    if prepared.canaries is not None:
+        current.at_epoch(prepared.canaries.epoch)
     if current.judge.card.judge_id != prepared.judge_id:
         raise UsageError(
             f"the judge “{current.judge.card.name}” came out as another one when it was loaded again, so it holds "

@@ -19,6 +19,7 @@ from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
 from judge_audit.stages.asking import is_first
+from judge_audit.stages.epochs import compare_epochs
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
@@ -71,7 +72,10 @@ def check(current: Session, prepared: Prepared) -> None:
             "standings": from_rows("standings", standings),
         }
     )
-    current.lake.commit({"audits": audit_row(current, prepared, "complete")})
+    complete = audit_row(current, prepared, "complete")
+    current.lake.commit({"audits": complete})
+    if prepared.canaries is not None and prepared.canaries.another:
+        compare_epochs(current.lake, complete.to_pylist()[0], prepared.canaries.epoch)
 
 
 def _measured(covariates: pa.Table) -> bool:
