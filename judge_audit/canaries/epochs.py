@@ -21,8 +21,9 @@ NEVER = frozenset({TABLE, "control", "ruler"})
 
 
 def is_watched(card: Card) -> bool:
-    """Tell whether a judge is watched by canaries."""
-    return not card.pinned and card.kind not in NEVER
+    """Tell whether a judge is watched by canaries: those that compare two pictures have no score to watch."""
+    compares = bool(getattr(card, "compares", False))
+    return not card.pinned and not compares and card.kind not in NEVER
 
 
 def epoch_in(lake: Lake, card: Card) -> int:

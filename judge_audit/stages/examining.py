@@ -21,6 +21,7 @@ from judge_audit.session import answers_of, responses
 from judge_audit.stages.asking import is_first
 from judge_audit.stages.epochs import compare_epochs
 from judge_audit.stages.planning import audit_row, combined_plans
+from judge_audit.stages.watching import keep_to
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
@@ -37,6 +38,7 @@ PAIR_COLUMNS = ["pair_id", "kind", "source", "cluster", "constructed", "intact",
 
 def check(current: Session, prepared: Prepared) -> None:
     """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
+    keep_to(current, prepared.canaries)
     cards = (current.ruler.card, current.surveyor.card, instrument())
     instruments = [responses(current, prepared.plan_id, card.judge_id).to_pylist() for card in cards]
     pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()

@@ -19,8 +19,8 @@ from judge_audit.session import hold
 
 sys.path.append(str(Path(__file__).parents[1] / "endpoint"))
 
-from chat_server import answer, serving  # noqa: E402
-from little_vlm import card  # noqa: E402
+from chat_server import answer, serving
+from little_vlm import card
 
 SMALL = {"axes": ["blur"], "ladder_items": 4, "pairs_per_kind": 0, "workers": 2}
 
