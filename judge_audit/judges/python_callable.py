@@ -92,8 +92,10 @@ def wrap(function: Any, card: Card | None = None) -> Judge:  # noqa: ANN401 - an
     if not callable(function):
         raise UsageError(f"a judge must be callable as score(images, prompts); {function!r:.80} is not.")
     name = getattr(function, "__qualname__", type(function).__name__)
-    told = {"weights": code_digest(function, name), "pinned": says_pinned(function)} if card is None else {}
-    return CallableJudge(function, card or Card(kind=KIND, name=name, **told))
+    if card is None:
+        weights = code_digest(function, name)
+        card = Card(kind=KIND, name=name, weights=weights, pinned=says_pinned(function))
+    return CallableJudge(function, card)
 
 
 def load_target(target: str, project: Path | None) -> Any:  # noqa: ANN401 - whatever the module holds

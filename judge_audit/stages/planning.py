@@ -26,6 +26,7 @@ from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.probes import Block, blocks, make_plan, turns
 from judge_audit.sight import SIGHT
+from judge_audit.stages.registering import register
 from judge_audit.stages.watching import watch
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from judge_audit.anchors import AnchorsUsed
     from judge_audit.canaries import Watched
-    from judge_audit.judges.cards import Card
     from judge_audit.probes import Plan
     from judge_audit.session import Session
 
@@ -104,7 +104,7 @@ def prepare(
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
     planted = [control.card for control in current.controls(zones_id)]
-    register(current, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
+    register(lake, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
     plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
     new, unsettled = unsettled_of(current, plan.probes)
     asked = count_asked(plan.probes)
@@ -283,16 +283,6 @@ def combined_plans(prepared: Prepared, judge_id: str) -> tuple[str, str]:
         soundings_id(prepared.plan_id, prepared.zones_id),
         chosen_id(prepared.plan_id, prepared.zones_id, judge_id),
     )
-
-
-def register(current: Session, cards: Sequence[Card]) -> None:
-    """Put judges and their labels into the lake; one seen before costs nothing."""
-    for card in cards:
-        control = card.kind in {"control", "ruler"}
-        judge = {"judge_id": card.judge_id, "kind": card.kind, "card": card.as_json(), "is_control": control}
-        label = {"judge_id": card.judge_id, "name": card.name, "version": card.version, "is_control": control}
-        current.lake.commit({"judges": from_rows("judges", [{**judge, "registered_at": datetime.now(UTC)}])})
-        current.lake.commit({"judge_labels": from_rows("judge_labels", [label])})
 
 
 def audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:

@@ -27,6 +27,7 @@ from judge_audit.canaries.judging import CHANGED, DECLARED, FIRST, UNCHANGED, UN
 from judge_audit.errors import UsageError
 from judge_audit.limits import read_limits
 from judge_audit.messages import say
+from judge_audit.stages.registering import register
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import State
 
@@ -215,7 +216,9 @@ def _decided(asking: _Asking, bought: int) -> Row:
     epoch = card.epoch + (answer in {CHANGED, UNKNOWN})
     row = night_row(found, answer, epoch, sure=sure, alarm=alarm, services=(before, now))
     row |= {"lineage_id": card.lineage_id, "asking": asking.number, "audit_id": asking.audit_id}
-    row |= {"judge_id": replace(card, epoch=epoch).judge_id, "decided_at": datetime.now(UTC)}
+    known = replace(card, epoch=epoch)
+    register(current.lake, [known])
+    row |= {"judge_id": known.judge_id, "decided_at": datetime.now(UTC)}
     row["asked"] = len(_held(past, asking.number))
     current.lake.commit({"canary_nights": from_rows("canary_nights", [row])})
     stands = current.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)

@@ -6,7 +6,7 @@ WITH ranked AS (
     FROM canary_nights
 )
 SELECT
-    judge_names.judge,
+    coalesce(judge_names.judge, ranked.judge_id) AS judge,
     ranked.epoch,
     ranked.judge_id,
     min(ranked.decided_at) AS since,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +17,16 @@ from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
 from judge_audit.project import resolve
 from judge_audit.session import hold
+from judge_audit.stages.watching import watch
+from judge_audit.tables import from_rows
 
 sys.path.append(str(Path(__file__).parents[1] / "endpoint"))
 
 from chat_server import answer, serving
 from little_vlm import card
 
-SMALL = {"axes": ["blur"], "ladder_items": 4, "pairs_per_kind": 0, "workers": 2}
+SMALL = {"only": "mismatches", "pairs_per_kind": 0, "workers": 2}
+"""Nothing but the untouched pictures."""
 
 
 def write_items(folder, count=24, sources=2, seed=4):
@@ -60,6 +64,7 @@ class Nights:
         self.folder, self.server, self.model = folder, server, model
         self.items = write_items(folder)
         self.fields = {}
+        self.plan_id, self.glances, self.judges = "", 0, {}
 
     @property
     def lake(self):
@@ -67,10 +72,13 @@ class Nights:
 
     def session(self, **options):
         path = self.folder / "vlm.yaml"
-        path.write_text(yaml.safe_dump(card(self.server.url, batch_size=8, **self.fields)), encoding="utf-8")
+        content = yaml.safe_dump(card(self.server.url, batch_size=8, **self.fields))
+        path.write_text(content, encoding="utf-8")
+        if content not in self.judges:
+            self.judges[content] = load_judge(str(path))
         given = {"items": str(self.items), "lake": str(self.folder / "lake"), **SMALL, **options}
         given["report"] = str(self.folder / "report")
-        return hold(resolve(None, given), load_judge(str(path)))
+        return hold(resolve(None, given), self.judges[content])
 
     def ask(self, current, prepared):
         for share in stages.rounds(prepared.blocks):
@@ -81,6 +89,23 @@ class Nights:
     def end(self, current, prepared):
         """Write the audit down as complete, without what it measures."""
         current.lake.commit({"audits": stages.planning.audit_row(current, prepared, "complete")})
+
+    def glance(self, plan_id=None, *, ended=True, **options):
+        """One night of which nothing but the canaries is asked; without a plan, one is made first."""
+        before = len(self.server.requests)
+        current = self.session(**options)
+        if plan_id is None:
+            made, *_ = stages.planning._planned(current, None)
+            current.lake.commit(made.tables)
+            self.plan_id = made.plan_id
+        plan = [current.plan_table(name, plan_id or self.plan_id) for name in ("items", "probes")]
+        self.glances += 1
+        watched = watch(current, *plan, f"glance-{self.glances}")
+        if ended and watched:
+            row = {"audit_id": f"glance-{self.glances}", "status": "complete", "plan_id": self.plan_id}
+            row |= {"judge_id": current.judge.card.judge_id, "canary_asking": watched.asking}
+            current.lake.commit({"audits": from_rows("audits", [{**row, "ended_at": datetime.now(UTC)}])})
+        return watched, len(self.server.requests) - before
 
     def night(self, **options):
         """One night: what the canaries showed, and how many requests the server got."""

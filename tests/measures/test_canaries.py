@@ -85,7 +85,9 @@ def test_less_than_the_tolerance_is_nothing():
     unit = spread(answers(quality[:, None], [0]).values)[0]
     for share, expected in ((0.5, False), (3.0, True)):
         moved = quality + share * TOLERANCE * unit
-        found = look(answers(np.column_stack([*[quality] * 4, *[moved] * 4]), [0] * 4 + [1] * 4), TOLERANCE, 1)
+        found = look(
+            answers(np.column_stack([*[quality] * 4, *[moved] * 4]), [0] * 4 + [1] * 4), TOLERANCE, 1
+        )
         assert found.changed(ALARM) is expected
 
 
@@ -166,6 +168,6 @@ def test_what_wanders_a_little_every_night_is_caught_in_sum():
 
 
 def test_the_looks_are_a_closed_list_with_a_sentence_each():
-    from judge_audit.messages import knows  # noqa: PLC0415
+    from judge_audit.messages import knows
 
     assert all(knows(f"canaries.look.{name}") for name in (*LOOKS, "drift"))
