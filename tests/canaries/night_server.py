@@ -72,7 +72,7 @@ class Nights:
 
     def session(self, **options):
         path = self.folder / "vlm.yaml"
-        content = yaml.safe_dump(card(self.server.url, batch_size=8, **self.fields))
+        content = yaml.safe_dump(card(self.server.url, **{"batch_size": 8, "timeout": 60, **self.fields}))
         path.write_text(content, encoding="utf-8")
         if content not in self.judges:
             self.judges[content] = load_judge(str(path))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from judge_audit.canaries import past
+from judge_audit.digests import row_digest
+from judge_audit.judges import load_judge
+
 for folder in ("canaries", "measures"):
     sys.path.append(str(Path(__file__).parents[1] / folder))
 
 from canary_judges import ALARM, JUDGES, RETEST_SD, changed_nights, same, shuffled  # noqa: E402
-from night_server import nights_in  # noqa: E402
+from night_server import nights_in, write_items  # noqa: E402
 
 pytestmark = pytest.mark.long
 
@@ -104,3 +109,59 @@ def test_answers_from_before_there_were_canaries_are_compared_too(nights):
     second, _ = nights.night()
     assert (second.canaries.asking, second.canaries.answer) == (1, "changed")
     assert second.judge_id != first.judge_id
+
+
+@pytest.fixture
+def known(nights):
+    """Nights of which the first is over."""
+    nights.glance()
+    return nights
+
+
+def test_the_same_answers_in_the_lake_give_the_same_row(known):
+    """What was decided can be decided again: only the time and the audit are the run's own."""
+    from judge_audit.canaries import answers_of, compared, night_row, read_past, services_of
+    from judge_audit.limits import read_limits
+
+    known.model.score = lambda pixels, number: 2 + pixels.mean() / 50
+    known.glance(known.plan_id)
+    row = known.lake.read("canary_nights", asking=2).to_pylist()[0]
+    base = load_judge(str(known.folder / "vlm.yaml")).card
+    held = read_past(known.lake, base)
+    probes = sorted({entry["probe_id"] for entry in held.asked if entry["asking"] == 2})
+    before = {number: entry for number, entry in held.nights.items() if number < 2}
+    held = past.Past(held.lineage_id, before, held.asked, held.scores, held.ended)
+    answers = answers_of(known.lake, base, held, 2, probes)
+    found = compared(answers, base.dimensions, read_limits(), base.lineage_id, 2)
+    told = (services_of(held, [1]), services_of(held, [2]))
+    again = night_row(
+        found, "changed", 1, sure=True, alarm=read_limits()["canaries.false_alarm"], services=told
+    )
+    assert {name: row[name] for name in again} == again
+
+
+def test_canaries_are_the_same_whatever_the_order_of_the_items_and_spread_over_the_sources(known):
+    asked = known.lake.read("canaries").to_pylist()
+    assert sorted([row["source"] for row in asked if not row["repeat"]]) == ["s0"] * 8 + ["s1"] * 8
+    digest = row_digest(known.lake.read("canaries").select(["probe_id", "repeat"]))
+    lines = known.items.read_text().splitlines()
+    known.items.write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
+    known.folder.joinpath("lake").rename(known.folder / "before")
+    known.glance()
+    assert row_digest(known.lake.read("canaries").select(["probe_id", "repeat"])) == digest
+
+
+def test_canaries_of_a_run_that_died_long_ago_are_asked_afresh(known, monkeypatch):
+    known.glance(known.plan_id, ended=False)
+    monkeypatch.setattr(past, "FRESH", timedelta(0))
+    watched, asked = known.glance(known.plan_id)
+    assert (watched.asking, watched.answer, asked) == (3, "unchanged", 16)
+
+
+def test_other_items_are_watched_by_the_canaries_known_before_as_long_as_they_lie_there(known):
+    known.items = write_items(known.folder, seed=9)
+    watched, asked = known.glance()
+    assert (watched.answer, asked) == ("unchanged", 16)
+    known.model.score = lambda pixels, number: 2 + pixels.mean() / 50
+    watched, _ = known.glance()
+    assert watched.answer == "changed"

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from judge_audit import stages
+from judge_audit.gate.asking import held_against
+from judge_audit.lake.connect import connect
+from judge_audit.stages.gating import before
+
 for folder in ("anchors", "canaries"):
     sys.path.append(str(Path(__file__).parents[1] / folder))
 
 from anchor_files import small_set  # noqa: E402
 from night_server import nights_in  # noqa: E402
-
-from judge_audit import stages
-from judge_audit.gate.asking import held_against
-from judge_audit.lake.connect import connect
-from judge_audit.stages.gating import before
 
 
 def whole(nights, **options):
