@@ -19,7 +19,7 @@ from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
 from judge_audit.stages.asking import is_first
-from judge_audit.stages.epochs import compare_epochs
+from judge_audit.stages.history import remember
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.stages.watching import keep_to
 from judge_audit.standings import stand
@@ -27,6 +27,8 @@ from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from judge_audit.judges.cards import Card
     from judge_audit.session import Answered, Session
     from judge_audit.stages.planning import Prepared
@@ -46,7 +48,8 @@ def check(current: Session, prepared: Prepared) -> None:
     items = current.items_of(prepared.plan_id).to_pylist()
     items = [item for item in items if item["item_id"] not in damaged]
     covariates = covariate_table(items, (row for rows in instruments for row in rows if is_first(row)))
-    findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
+    checks = [part.thing for part in find_checks(current.configuration.project).values()]
+    findings, verdicts = _examine(current, prepared, current.judge.card, covariates, checks)
     zoned = {
         row["axis"]
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
@@ -56,7 +59,9 @@ def check(current: Session, prepared: Prepared) -> None:
     answers = answers_of(current, [control.card.judge_id for control in controls])
     for control in controls:
         own = answers[control.card.judge_id]
-        found, told = _examine(current, prepared, control.card, covariates, control=control, answers=own)
+        found, told = _examine(
+            current, prepared, control.card, covariates, checks, control=control, answers=own
+        )
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
@@ -74,10 +79,8 @@ def check(current: Session, prepared: Prepared) -> None:
             "standings": from_rows("standings", standings),
         }
     )
-    complete = audit_row(current, prepared, "complete")
-    current.lake.commit({"audits": complete})
-    if prepared.canaries is not None and prepared.canaries.another:
-        compare_epochs(current.lake, complete.to_pylist()[0], prepared.canaries.epoch)
+    current.lake.commit({"audits": audit_row(current, prepared, "complete")})
+    remember(current.lake, prepared.audit_id)
 
 
 def _measured(covariates: pa.Table) -> bool:
@@ -94,6 +97,7 @@ def _examine(
     prepared: Prepared,
     card: Card,
     covariates: pa.Table,
+    checks: Sequence[Callable[[Evidence], Findings]],
     *,
     control: PlantedJudge | SeeingJudge | None = None,
     answers: Answered | None = None,
@@ -131,8 +135,8 @@ def _examine(
         kinds=current.kinds,
     )
     findings = Findings()
-    for part in find_checks(current.configuration.project).values():
-        findings += part.thing(evidence)
+    for run in checks:
+        findings += run(evidence)
     return findings, list(findings.verdicts)
 
 
