@@ -58,7 +58,7 @@ def test_power_against_a_shift_by_the_judges_own_noise_and_another_order(name, f
     )
     print(f"{name}, {first} answers before: shift {moved:.2f}, another order {turned:.2f}")
     assert moved >= least
-    assert turned >= 0.9
+    assert turned >= 0.8
 
 
 def test_a_server_that_wavers_is_not_taken_for_another(nights):
