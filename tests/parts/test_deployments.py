@@ -181,7 +181,7 @@ def test_a_deployed_compaction_puts_small_files_together_and_says_so(world):
 
     folder = world["audit"].parent
     before = len(Lake.open(folder / "lake", create=False).files("calls"))
-    state = compaction(str(world["audit"]), grace_hours=0, return_state=True)
+    state = compaction(str(world["audit"]), return_state=True)
     assert state.is_completed(), state.message
     assert "files of rows became" in state.message
     assert len(Lake.open(folder / "lake", create=False).files("calls")) < before
