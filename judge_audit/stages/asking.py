@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from judge_audit.budget import Purse
-    from judge_audit.calling import BatchResult, Damage
+    from judge_audit.calling import BatchResult
+    from judge_audit.drawing import Damage
     from judge_audit.judges.controls.planted import PlantedJudge
     from judge_audit.judges.protocol import Judge
     from judge_audit.probes import Block
