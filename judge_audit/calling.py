@@ -316,7 +316,7 @@ def score_control(
             if drawn[key]["state"] == State.INERT:
                 reply = Reply(state=State.INERT, attempts=0)
             else:
-                recipe = _recipe(item, probe, axes, visible, intact or {})
+                recipe = recipe_of(item, probe, axes, visible, intact or {})
                 recipe = replace(recipe, first_source=item["source"] == first)
                 kind = (kinds or {}).get(probe["axis"].removeprefix(PAIR_AXIS))
                 if kind is not None:
@@ -330,7 +330,7 @@ def score_control(
     return result
 
 
-def _recipe(
+def recipe_of(
     item: Row,
     probe: Row,
     axes: Mapping[str, Axis],

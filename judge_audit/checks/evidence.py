@@ -164,6 +164,9 @@ class Evidence:
             their own, by the pair_id; columns as in `labels`. Apart, so that no figure of people or of a
             scale rests on them.
         kinds: The mismatch kinds by name.
+        compared: Every comparison of a judge that compares (see `judge_audit.comparisons.answers`), in whose
+            responses a candidate's strength and a rung's preference stand in the place of scores; None of a judge
+            that scores.
     """
 
     audit_id: str
@@ -188,6 +191,7 @@ class Evidence:
     pairs: pa.Table | None = None
     damaged_labels: pa.Table | None = None
     kinds: Mapping[str, Kind] = field(default_factory=mismatch_kinds)
+    compared: pa.Table | None = None
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -245,7 +249,8 @@ class Evidence:
     def strata(self, dimension: str) -> tuple[Stratum, ...]:
         """Gather the untouched scores per source; sources under the coarse limit are pooled."""
         if dimension not in self._cache:
-            self._cache[dimension] = self._make_strata(dimension)
+            make = self._paired_strata if self.card.compares else self._make_strata
+            self._cache[dimension] = make(dimension)
         found: tuple[Stratum, ...] = self._cache[dimension]
         return found
 
@@ -261,6 +266,21 @@ class Evidence:
             pooled = [row for source in small for row in by_source.pop(source)]
             by_source[SMALL] = pooled
         return tuple(self._stratum(source, by_source[source]) for source in sorted(by_source))
+
+    def _paired_strata(self, dimension: str) -> tuple[Stratum, ...]:
+        """Gather what carries ladders, by source: a preference is a lift already, so no reference ranks it."""
+        del dimension
+        held: dict[str, dict[str, str]] = {}
+        for row in self.rows:
+            if row["axis"] in self.axes:
+                held.setdefault(row["source"], {})[row["item_id"]] = row["cluster"]
+        found = []
+        for source, clusters in sorted(held.items()):
+            items = tuple(sorted(clusters))
+            names, own = np.unique([clusters[item_id] for item_id in items], return_inverse=True)
+            reference = Reference(np.zeros(len(items)), own.astype(np.intp), len(names), direct=True)
+            found.append(Stratum(source, items, reference, 0.0, resolved=True))
+        return tuple(found)
 
     def _stratum(self, source: str, rows: Sequence[Mapping[str, Any]]) -> Stratum:
         ordered = sorted(rows, key=lambda row: row["item_id"])
@@ -336,6 +356,8 @@ class Evidence:
             known = row["item_id"] in place and row["repeat"] < repeats and row["state"] == State.OK
             if known and row["dimension"] == dimension:
                 originals[place[row["item_id"]], row["repeat"]] = self.sign * row["value"]
+        if stratum.reference.direct:
+            originals[:] = 0.0
         own = dict(zip(stratum.items, stratum.reference.clusters, strict=True))
         clusters = np.array([own[item_id] for item_id in items])
         return Climb(stratum, items, clusters, originals, scores, inert, asked)

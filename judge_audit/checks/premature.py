@@ -24,9 +24,10 @@ def run(evidence: Evidence) -> Findings:
     """Measure edge lifts and the whole mean curve of every axis, and judge the lifts.
 
     Edge lift = Σ L_i / Σ t_i, L_i the lift at item i's last imperceptible rung, t_i that strength as a share
-    of the visible point. Margin ±`premature.margin`.
+    of the visible point. Margin ±`premature.margin`; of a judge that compares, whose preference for the rung
+    stands for the lift, ±`premature.preference`.
     """
-    margin = evidence.limits["premature.margin"]
+    margin = evidence.limits["premature.preference" if evidence.card.compares else "premature.margin"]
     findings = Findings()
     if not evidence.axes:
         return unpictured(evidence, NAME, MEASURE)

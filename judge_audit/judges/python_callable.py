@@ -1,4 +1,4 @@
-"""Any Python callable as a judge: `module:attribute`, a function in a notebook, or an object with `score`."""
+"""Any Python callable as a judge: `module:attribute`, a function in a notebook, an object with `score` or `compare`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import UsageError
 from judge_audit.judges.cards import Card
+from judge_audit.judges.comparing_callable import CallableComparer, compares
 from judge_audit.judges.identity import code_digest
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
 from judge_audit.vocabulary import OVERALL, State
@@ -69,6 +70,8 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     loaded = load_target(card.target, project)
     if isinstance(loaded, Judge):
         return loaded
+    if card.compares or compares(loaded):
+        return CallableComparer.of(loaded, card.target, card)
     return wrap(loaded, replace(card, weights=card.weights or code_digest(loaded, card.target)))
 
 
@@ -80,6 +83,8 @@ def wrap(function: Any, card: Card | None = None) -> Judge:  # noqa: ANN401 - an
     """
     if isinstance(function, Judge):
         return function
+    if compares(function):
+        return CallableComparer.of(function, type(function).__qualname__)
     if not callable(function):
         raise UsageError(f"a judge must be callable as score(images, prompts); {function!r:.80} is not.")
     name = getattr(function, "__qualname__", type(function).__name__)

@@ -13,6 +13,7 @@ from judge_audit.errors import UsageError
 from judge_audit.measures.headroom import COMBO
 from judge_audit.sight import SIGHT
 from judge_audit.stages.combining import chosen_probes, drawn_without_pictures
+from judge_audit.stages.comparing import answers_of, buy_comparisons, comparing, have_controls_compare
 from judge_audit.stages.planning import combined_plans
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
@@ -44,6 +45,14 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
         Seconds per picture, and how many pictures were shown to find out; their answers are kept.
     """
     card = current.judge.card
+    if comparing(current):
+        bought = 0
+        if not answers_of(current, card.judge_id):
+            purse = current.purse(prepared.audit_id)
+            bought = buy_comparisons(current, prepared.plan_id, most=TRIED, purse=purse)
+        table = "comparisons"
+        held = current.lake.read(table, judge_id=card.judge_id, state=State.OK.value)["latency_ms"]
+        return float(pc.approximate_median(held).as_py() or 0.0) / 1000, bought
     if not current.lake.answered(card.judge_id).num_rows:
         shown = [
             (item, [probe for probe in probes if is_first(probe)])
@@ -85,7 +94,11 @@ def score(
     # The instruments need no turn of the judge's: they measure while it thinks.
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
         measured = beside.submit(_measure, current, work)
-        bought = _buy(current, current.judge, work, _damage(current, prepared), on_probes, purse)
+        if comparing(current):
+            name = prepared.plan_id
+            bought = buy_comparisons(current, name, block=block, on_settled=on_probes, purse=purse)
+        else:
+            bought = _buy(current, current.judge, work, _damage(current, prepared), on_probes, purse)
         measured.result()
     return bought
 
@@ -196,6 +209,9 @@ SHOWN_TO_CONTROLS = 2_000
 
 def score_controls(current: Session, prepared: Prepared) -> None:
     """Have every control answer: most from the recipes of probes, those that see from the pictures."""
+    if comparing(current):
+        have_controls_compare(current, prepared.plan_id, prepared.zones_id)
+        return
     shown = _sight_work(current, prepared)
     for seeing in current.seeing:
         batches = list(_batches(current, seeing, shown))

@@ -37,6 +37,8 @@ def combine(current: Session, prepared: Prepared) -> Prepared:
     Returns:
         The audit with the blocks of this second round instead of the first's, and its calls counted in.
     """
+    if current.judge.card.compares:
+        return replace(prepared, blocks=())
     probes = chosen_probes(current, prepared, current.judge.card)
     new, unsettled = unsettled_of(current, probes)
     items = current.plan_table("items", prepared.plan_id)

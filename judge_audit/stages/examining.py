@@ -9,8 +9,10 @@ import pyarrow.compute as pc
 
 from judge_audit.anchors import kept_anchors
 from judge_audit.checks.evidence import Evidence, Findings
+from judge_audit.checks.not_asked import ASKED, not_asked
 from judge_audit.covariates import covariate_table
 from judge_audit.imports.covariates import instrument
+from judge_audit.judges.controls.comparing import PairedJudge
 from judge_audit.judges.controls.planted import PlantedJudge
 from judge_audit.judges.controls.seeing import SeeingJudge
 from judge_audit.limits import read_limits
@@ -19,6 +21,7 @@ from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
 from judge_audit.stages.asking import is_first
+from judge_audit.stages.comparing import comparing, heard_from, pair_controls, strength_rows
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
@@ -49,7 +52,7 @@ def check(current: Session, prepared: Prepared) -> None:
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
         if row["perceptible_low"] is not None
     }
-    controls: list[PlantedJudge | SeeingJudge] = [*current.controls(prepared.zones_id), *current.seeing]
+    controls = _controls(current, prepared)
     answers = answers_of(current, [control.card.judge_id for control in controls])
     for control in controls:
         own = answers[control.card.judge_id]
@@ -74,6 +77,13 @@ def check(current: Session, prepared: Prepared) -> None:
     current.lake.commit({"audits": audit_row(current, prepared, "complete")})
 
 
+def _controls(current: Session, prepared: Prepared) -> list[PlantedJudge | SeeingJudge | PairedJudge]:
+    """Give the controls that were asked beside the judge."""
+    if comparing(current):
+        return list(pair_controls(current, prepared.zones_id))
+    return [*current.controls(prepared.zones_id), *current.seeing]
+
+
 def _measured(covariates: pa.Table) -> bool:
     """Tell whether anybody has measured any surface statistic."""
     return any(
@@ -89,15 +99,25 @@ def _examine(
     card: Card,
     covariates: pa.Table,
     *,
-    control: PlantedJudge | SeeingJudge | None = None,
+    control: PlantedJudge | SeeingJudge | PairedJudge | None = None,
     answers: Answered | None = None,
 ) -> tuple[Findings, list[dict[str, Any]]]:
     """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
     combined = combined_plans(prepared, card.judge_id)
-    given = responses(current, prepared.plan_id, card.judge_id, *combined, answers=answers)
+    compared = heard_from(current, prepared.plan_id, card.judge_id) if card.compares else None
+    given = (
+        compared.responses
+        if compared is not None
+        else responses(current, prepared.plan_id, card.judge_id, *combined, answers=answers)
+    )
+    if compared is not None:
+        rows = strength_rows(compared, prepared.audit_id, card.judge_id, is_control=control is not None)
+        current.lake.commit({"strengths": from_rows("strengths", rows)})
     told = current.labels(prepared.plan_id) if control is None else None
     labels = told.table if told else None
-    if isinstance(control, PlantedJudge) and not control.control.pairs_only:
+    if isinstance(control, PairedJudge) or (
+        isinstance(control, PlantedJudge) and not control.control.pairs_only
+    ):
         labels = pa.Table.from_pylist(control.labels(_untouched(given)))
     acts = current.acts(prepared.plan_id) if control is None else None
     evidence = Evidence(
@@ -123,10 +143,12 @@ def _examine(
         pairs=None if isinstance(control, SeeingJudge) else _pairs(current, prepared.plan_id),
         damaged_labels=told.damaged if told else None,
         kinds=current.kinds,
+        compared=compared.compared if compared is not None else None,
     )
     findings = Findings()
-    for part in find_checks(current.configuration.project).values():
-        findings += part.thing(evidence)
+    for name, part in find_checks(current.configuration.project).items():
+        asked = compared is None or name in ASKED
+        findings += part.thing(evidence) if asked else not_asked(evidence, name)
     return findings, list(findings.verdicts)
 
 

@@ -26,7 +26,8 @@ from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.probes import Block, blocks, make_plan, turns
 from judge_audit.sight import SIGHT
-from judge_audit.tables import from_rows
+from judge_audit.stages.comparing import comparing, outstanding, pair_controls, plan_notes
+from judge_audit.tables import empty, from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 
 if TYPE_CHECKING:
@@ -91,11 +92,14 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     lake.commit(plan.tables)
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
-    planted = [control.card for control in current.controls(zones_id)]
-    register(current, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
+    register(current, [card, *instruments, *_control_cards(current, zones_id)])
     plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
     new, unsettled = unsettled_of(current, plan.probes)
     asked = count_asked(plan.probes)
+    if comparing(current):
+        new, asked, begun = outstanding(current, plan.plan_id)
+        unsettled |= begun
+        told = (*told, *plan_notes(current, plan.plan_id))
     acts = current.acts(plan.plan_id)
     prepared = Prepared(
         audit_id=f"{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
@@ -112,6 +116,14 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     )
     lake.commit({"audits": audit_row(current, prepared, "started")})
     return prepared
+
+
+def _control_cards(current: Session, zones_id: str) -> list[Card]:
+    """Name the controls that are asked beside the judge: those that answer as it does, with scores or choices."""
+    if comparing(current):
+        return [control.card for control in pair_controls(current, zones_id)]
+    planted = [control.card for control in current.controls(zones_id)]
+    return [*planted, *(seeing.card for seeing in current.seeing)]
 
 
 def _anchors(current: Session) -> tuple[AnchorsUsed | None, tuple[str, ...]]:
@@ -159,8 +171,10 @@ def _planned(
         ladder_items=configuration.ladder_items,
         repeats=configuration.repeats,
         seed=configuration.seed,
-        anchors=[row for row, _ in item_rows(current.anchors)] if current.anchors else [],
-        sight=not configuration.only,
+        anchors=[row for row, _ in item_rows(current.anchors)]
+        if current.anchors and not comparing(current)
+        else [],
+        sight=not configuration.only and not comparing(current),
         mismatches=mismatches,
     )
     imports = {} if configuration.readings or configuration.only else current.imported_readings[1]
@@ -175,6 +189,8 @@ IGNORED_ITEMS = (
 
 def _sound(current: Session, plan: Plan, zones_id: str) -> pa.Table:
     """Plan pairs of axes on a few items, by which combinations are chosen later, and put them into the lake."""
+    if comparing(current):
+        return empty("probes")
     name = soundings_id(plan.plan_id, zones_id)
     carriers = set(plan.ladder_items)
     rows = soundings(
@@ -205,7 +221,8 @@ def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     new = 0
     if current.is_table:
         return new, items
-    for card in (current.judge.card, current.ruler.card, current.surveyor.card):
+    instruments = (current.ruler.card, current.surveyor.card)
+    for card in instruments if comparing(current) else (current.judge.card, *instruments):
         held = current.lake.answered(card.judge_id)
         usable = pc.and_(
             pc.equal(held["renderer"], fingerprint()), pc.not_equal(held["state"], State.FAILED.value)
