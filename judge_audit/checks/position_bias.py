@@ -64,9 +64,10 @@ def _measures(evidence: Evidence, kind: str, found: Told) -> Iterator[dict[str, 
 
 
 def _around_half(columns: dict[str, Any]) -> dict[str, Any]:
-    """Turn a lean into a share."""
+    """Turn a lean into a share, which lies between 0 and 1."""
     ends = ("value", "ci_low", "ci_high")
-    return columns | {name: None if columns[name] is None else 0.5 + columns[name] for name in ends}
+    given = {name: columns[name] for name in ends}
+    return columns | {n: None if v is None else min(1.0, max(0.0, 0.5 + v)) for n, v in given.items()}
 
 
 def _circles(evidence: Evidence) -> Iterable[dict[str, Any]]:

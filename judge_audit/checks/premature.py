@@ -65,8 +65,12 @@ def _judge(question: Question) -> Findings:
     if not zoned:
         return question.unanswered("missing.items")
     rungs = [np.array([-1 if entry is None else entry.rung for entry in part]) for part in found]
+    # A preference does not grow with the strength as a score does: it is taken at the rung, as it is.
+    plain = question.evidence.card.compares
     weights = [
-        np.array([np.nan if entry is None or entry.rung < 0 else entry.reach for entry in part])
+        np.array(
+            [np.nan if entry is None or entry.rung < 0 else 1.0 if plain else entry.reach for entry in part]
+        )
         for part in found
     ]
 
