@@ -161,6 +161,12 @@ def closing_lines(
         else ("SELECT * FROM response_matrix", "SELECT * FROM unsuited")
         if configuration.only
         else (
+            "SELECT * FROM comparisons_by_position",
+            "SELECT * FROM pairwise_ranks LIMIT 20",
+            'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
+        )
+        if told.document["comparisons"]
+        else (
             'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
             "SELECT * FROM percentiles LIMIT 20",
             "SELECT * FROM worst_movers LIMIT 10",
@@ -168,6 +174,7 @@ def closing_lines(
     )
     return [
         f"Position: {told.position}",
+        *(f"Comparisons: {reason}" for reason in (told.document["comparisons"] or {"failed": ()})["failed"]),
         *(f"Sight: {row['reason']}" for row in told.document["sight"]["answers"] if row["verdict"] == "fail"),
         *(
             f"Pairs: {row['reason']}"

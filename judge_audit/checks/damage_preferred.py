@@ -25,8 +25,8 @@ MEASURE = "damage_preference"
 def damage_preferred(evidence: Evidence) -> Findings:
     """Judge the preference for the damaged member kind by kind; of dimensions nothing can be said.
 
-    Pass: the 90 % interval lies below −`mismatch.preference`. Wholly above it at the corrected level: *deaf*;
-    wholly above +`mismatch.preference`: *rewarded*.
+    Pass: the 90 % interval lies below −`mismatch.preference`. Wholly above it at the corrected level:
+    *misses damage*; wholly above +`mismatch.preference`: *prefers damaged*.
     """
     assert evidence.compared is not None
     findings = not_asked(evidence, NAME)
@@ -48,7 +48,7 @@ def _kind(evidence: Evidence, axis: str, claims: int) -> Findings:
     if figure.interval(PASS_LEVEL)[1] < -limit:
         verdict = Verdict.PASS
     elif low > -limit:
-        verdict, finding = Verdict.FAIL, "rewarded" if low > limit else "deaf"
+        verdict, finding = Verdict.FAIL, "prefers_damaged" if low > limit else "misses_damage"
     kind = axis.removeprefix(PAIR_AXIS)
     shown = figure.interval(PASS_LEVEL)
     words = {"value": number(figure.value), "low": number(shown[0]), "high": number(shown[1])}

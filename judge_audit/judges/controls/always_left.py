@@ -9,6 +9,6 @@ CONTROL = PairControl(
     description="Names the picture shown first, whichever that is.",
     convictions=frozenset({("position_bias", "*"), ("scale", "*"), ("top_response", ALL_AXES)}),
     # It tells neither candidates nor damages apart, where there are enough of them.
-    tolerated=frozenset({("within_prompt", "*"), ("mismatch", "deaf overall")}),
+    tolerated=frozenset({("within_prompt", "*"), ("mismatch", "misses_damage overall")}),
     always=Choice.LEFT,
 )
