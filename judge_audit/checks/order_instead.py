@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.checks.both_orders import PAIRS, UNTOUCHED, told
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladder_question import figure_columns, number
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
 from judge_audit.messages import say
 from judge_audit.standings import NOT_ASKED
 from judge_audit.vocabulary import OVERALL, Verdict
@@ -52,10 +52,13 @@ def _capability(evidence: Evidence) -> dict[str, Any]:
     columns = figure_columns(figure)
     del columns["n_clusters"]
     limit = evidence.limits["position_bias.order"]
-    return {**key, **columns, "limit_low": limit, **_judged(figure, limit, kind)}
+    orders = held[kind].orders
+    # The agreement is no larger than the share of pairs that were no tie in either order.
+    most = wilson(orders.same_winner()[1], len(orders.plain), corrected_level(1))[1]
+    return {**key, **columns, "limit_low": limit, **_judged(figure, most, limit, kind)}
 
 
-def _judged(figure: Estimate, limit: float, kind: str) -> dict[str, Any]:
+def _judged(figure: Estimate, most: float, limit: float, kind: str) -> dict[str, Any]:
     low, high = figure.interval(PASS_LEVEL)
     words = {"value": number(figure.value), "low": number(low), "high": number(high), "n": f"{figure.n:,}"}
     words["kind"] = say(f"compared.about.{kind}")
@@ -63,7 +66,7 @@ def _judged(figure: Estimate, limit: float, kind: str) -> dict[str, Any]:
         return _told(Verdict.INCONCLUSIVE, "", say("compared.order.few", clusters=figure.n_clusters, **words))
     if low > limit:
         return _told(Verdict.PASS, "", say("compared.order.pass", **words))
-    if figure.interval(corrected_level(1))[1] < limit:
+    if min(figure.interval(corrected_level(1))[1], most) < limit:
         finding = "place" if figure.value < -limit else "chance"
         return _told(Verdict.FAIL, "no_order", say(f"compared.order.{finding}", **words))
     return _told(Verdict.INCONCLUSIVE, "", say("compared.order.inconclusive", **words))

@@ -50,6 +50,11 @@ SQL = (
     'judge-audit lake sql "SELECT * FROM percentiles"',
     'judge-audit lake sql "SELECT * FROM worst_movers"',
 )
+COMPARED_SQL = (
+    'judge-audit lake sql "SELECT * FROM comparisons_by_position"',
+    'judge-audit lake sql "SELECT * FROM pairwise_ranks"',
+    SQL[0],
+)
 
 
 def write_page(
@@ -94,6 +99,7 @@ def write_page(
             statistics=STATISTICS,
             smallest=_smallest(document["controls"]["smallest_lift"]),
             plainly=plainly,
+            sql=COMPARED_SQL if document["comparisons"] else SQL,
             side=SIDE,
             quality=QUALITY,
         )
@@ -229,7 +235,6 @@ def environment() -> jinja2.Environment:
         "symbols": SYMBOLS,
         "verdicts": [verdict.value for verdict in Verdict],
         "standing_look": STANDING_LOOK,
-        "sql": SQL,
     }
     environment.filters |= {
         "number": charts.number_text,

@@ -60,7 +60,8 @@ def check(current: Session, prepared: Prepared) -> None:
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
-    margin = read_limits(current.configuration.limits)["premature.margin"]
+    limit = "premature.preference" if comparing(current) else "premature.margin"
+    margin = read_limits(current.configuration.limits)[limit]
     findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))
     findings += measure_purity(prepared.audit_id, instruments[0], current.axes)
     uses = [part.thing for part in find_uses(current.configuration.project).values()]
