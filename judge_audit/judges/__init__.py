@@ -29,6 +29,7 @@ NOT_KINDS = frozenset(
         "chat_requests",
         "comparing",
         "comparing_callable",
+        "comparing_endpoint",
         "controls",
         "embedding",
         "heads",
