@@ -45,6 +45,7 @@ NOT_KINDS = frozenset(
         "protocol",
         "replies",
         "ruler",
+        "shown_pairs",
         "torch_side",
         "transformers_side",
     }

@@ -5,38 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.chat_replies import ReplyReader, short
+from judge_audit.judges.chat_replies import ReplyReader
 from judge_audit.judges.chat_requests import ChatRequest
-from judge_audit.judges.comparing import Comparison, Preference, Undecided, without_scores
-from judge_audit.judges.preferences import VERSION, read_preference
-from judge_audit.judges.protocol import Reply, Stimulus, Unanswered
-from judge_audit.vocabulary import OVERALL, Choice, State
+from judge_audit.judges.preferences import VERSION
+from judge_audit.judges.shown_pairs import ShownPair, reply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
     from judge_audit.judges.card_files import CardFiles
     from judge_audit.judges.cards import Card
-    from judge_audit.judges.endpoint import EndpointJudge
+    from judge_audit.judges.protocol import Reply, Stimulus
 
-NUMBER = {Choice.LEFT: 1.0, Choice.TIE: 0.5, Choice.RIGHT: 0.0}
-CHOICE = {number: choice for choice, number in NUMBER.items()}
 WORDS = ("A", "B", "tie")
 """What a JSON answer may hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPair(Stimulus):
-    """Two pictures of one request.
-
-    Attributes:
-        second: The picture shown second; `image` is the first.
-    """
-
-    second: NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +66,7 @@ class PairReader(ReplyReader):
         return f"pairs {VERSION}"
 
     def _of_text(self, text: str) -> Reply:
-        found = read_preference(text)
-        if found.choice is None:
-            return Reply(state=found.state, raw=short(text))
-        return Reply({OVERALL: NUMBER[found.choice]}, raw=short(text))
+        return reply_of(text)
 
 
 def pair_request_of(card: Card, files: CardFiles, request: ChatRequest) -> PairRequest:
@@ -98,54 +75,3 @@ def pair_request_of(card: Card, files: CardFiles, request: ChatRequest) -> PairR
         files.fault("answer", f"a judge that compares answers text or json, not {request.answer}.")
     told = {entry.name: getattr(request, entry.name) for entry in fields(request)}
     return PairRequest(**told, labels=tuple(card.settings.get("picture", {}).get("labels", ())))
-
-
-@dataclass(frozen=True, slots=True)
-class ComparingEndpoint:
-    """A judge behind an endpoint that compares; asked as any judge there, with two pictures a request.
-
-    Attributes:
-        inner: What sends, waits, prices and reads.
-    """
-
-    inner: EndpointJudge
-
-    @property
-    def card(self) -> Card:
-        """The card."""
-        return self.inner.card
-
-    @property
-    def currency(self) -> str:
-        """What its prices are in."""
-        return self.inner.currency
-
-    def most_cost(self, height: int, width: int, prompt: str) -> float:
-        """Say what one comparison of pictures of that size may cost at most."""
-        return self.inner.most_cost(height, width, prompt)
-
-    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
-        """Say that it gives no score."""
-        del stimuli
-        raise without_scores(self.card)
-
-    def compare(self, pairs: Sequence[Comparison]) -> list[Preference]:
-        """Ask for every comparison in a request of its own.
-
-        Raises:
-            Undecided: If requests failed; carries all answers.
-            UsageError: If the endpoint cannot be asked at all.
-        """
-        try:
-            replies = self.inner.score([ShownPair(pair.left, pair.prompt, pair.right) for pair in pairs])
-        except Unanswered as lost:
-            raise Undecided(str(lost), [_preference(reply) for reply in lost.replies]) from lost
-        return [_preference(reply) for reply in replies]
-
-
-def _preference(reply: Reply) -> Preference:
-    """Turn a reply that holds a number for a choice into the choice."""
-    choice = CHOICE[reply.scores[OVERALL]] if reply.state == State.OK else None
-    return Preference(
-        choice, reply.state, reply.raw, reply.attempts, reply.tokens, reply.cost, reply.served_by
-    )

@@ -20,11 +20,12 @@ from judge_audit.judges.chat_client import ChatClient, Patience
 from judge_audit.judges.chat_failures import Failed
 from judge_audit.judges.chat_replies import NoLogprobs, ReplyReader, Usage, served_by, short, usage_of
 from judge_audit.judges.chat_requests import SLOT, ChatRequest, characters
-from judge_audit.judges.comparing_endpoint import ComparingEndpoint, PairReader, pair_request_of
+from judge_audit.judges.comparing_endpoint import PairReader, pair_request_of
 from judge_audit.judges.keys import Hidden, read_key
 from judge_audit.judges.prices import Prices, prices_of
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
 from judge_audit.judges.replies import rule_of
+from judge_audit.judges.shown_pairs import Comparer
 from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         _hidden=hidden,
         _pool=ThreadPoolExecutor(card.concurrency, thread_name_prefix="endpoint"),
     )
-    return ComparingEndpoint(judge) if card.compares else judge
+    return Comparer(judge) if card.compares else judge
 
 
 def _client_version(card: Card) -> str:
