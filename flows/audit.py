@@ -228,6 +228,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     sample = len({row["item_id"] for row in looked_at})
     minutes = prepared.new_calls * seconds / 60
     more = stages.chosen_at_most(current, prepared)
+    compares = current.judge.card.compares
     pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
     built = sum(row["constructed"] for row in pairs)
     unsuited = current.plan_table("unsuited", prepared.plan_id).num_rows
@@ -255,10 +256,17 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     lines = [
         f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
         *([f"{document['anchors']} anchors are asked before anything else."] if document["anchors"] else []),
-        f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see.",
+        *(
+            [
+                f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see."
+            ]
+            if sample
+            else []
+        ),
         f"{len(pairs)} deliberate mismatches: {built} built by rule, {len(pairs) - built} made by hand.",
         (
-            f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
+            f"{document['probes']:,} {'comparisons' if compares else 'probes'}: "
+            f"{prepared.new_calls:,} calls to the judge, "
             f"{prepared.reused_calls:,} answers are in the lake already."
         ),
         *([f"Up to {more:,} more follow: combined changes, chosen by these answers."] if more else []),

@@ -23,6 +23,7 @@ NOT_CHECKS = frozenset(
         "covariate_rows",
         "covariate_sources",
         "damage_preferred",
+        "direct_lifts",
         "evidence",
         "filling",
         "headroom_choice",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow.compute as pc
 
+from judge_audit.checks.direct_lifts import by_source
 from judge_audit.kinds import mismatch_kinds
 from judge_audit.measures.lifts import Lifts, Reference, averaged, lifts
 from judge_audit.measures.scale import distinct
@@ -268,19 +269,10 @@ class Evidence:
         return tuple(self._stratum(source, by_source[source]) for source in sorted(by_source))
 
     def _paired_strata(self, dimension: str) -> tuple[Stratum, ...]:
-        """Gather what carries ladders, by source: a preference is a lift already, so no reference ranks it."""
+        """Gather what carries ladders, by source; its items stand in the order of their names."""
         del dimension
-        held: dict[str, dict[str, str]] = {}
-        for row in self.rows:
-            if row["axis"] in self.axes:
-                held.setdefault(row["source"], {})[row["item_id"]] = row["cluster"]
-        found = []
-        for source, clusters in sorted(held.items()):
-            items = tuple(sorted(clusters))
-            names, own = np.unique([clusters[item_id] for item_id in items], return_inverse=True)
-            reference = Reference(np.zeros(len(items)), own.astype(np.intp), len(names), direct=True)
-            found.append(Stratum(source, items, reference, 0.0, resolved=True))
-        return tuple(found)
+        found = by_source(row for row in self.rows if row["axis"] in self.axes)
+        return tuple(Stratum(source, names, held, 0.0, resolved=True) for source, names, held in found)
 
     def _stratum(self, source: str, rows: Sequence[Mapping[str, Any]]) -> Stratum:
         ordered = sorted(rows, key=lambda row: row["item_id"])

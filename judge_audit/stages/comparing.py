@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from judge_audit.budget import Purse
     from judge_audit.comparisons.answers import Heard
     from judge_audit.comparisons.planning import Asked, Key
+    from judge_audit.judges.cards import Card
     from judge_audit.judges.controls.comparing import PairedJudge
     from judge_audit.judges.protocol import Recipe
     from judge_audit.probes import Block
@@ -135,6 +136,14 @@ def buy_comparisons(
 def pair_controls(current: Session, zones_id: str) -> tuple[PairedJudge, ...]:
     """Give the controls that compare, answering to the given zones."""
     return comparing_controls(zones_id, current.configuration.seed)
+
+
+def control_cards(current: Session, zones_id: str) -> list[Card]:
+    """Name the controls that are asked beside the judge: those that answer as it does, with scores or choices."""
+    if comparing(current):
+        return [control.card for control in pair_controls(current, zones_id)]
+    planted = [control.card for control in current.controls(zones_id)]
+    return [*planted, *(seeing.card for seeing in current.seeing)]
 
 
 def have_controls_compare(current: Session, plan_id: str, zones_id: str) -> None:

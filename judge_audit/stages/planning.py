@@ -26,7 +26,7 @@ from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.probes import Block, blocks, make_plan, turns
 from judge_audit.sight import SIGHT
-from judge_audit.stages.comparing import comparing, outstanding, pair_controls, plan_notes
+from judge_audit.stages.comparing import comparing, control_cards, outstanding, plan_notes
 from judge_audit.tables import empty, from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 
@@ -92,7 +92,7 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     lake.commit(plan.tables)
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
-    register(current, [card, *instruments, *_control_cards(current, zones_id)])
+    register(current, [card, *instruments, *control_cards(current, zones_id)])
     plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
     new, unsettled = unsettled_of(current, plan.probes)
     asked = count_asked(plan.probes)
@@ -116,14 +116,6 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     )
     lake.commit({"audits": audit_row(current, prepared, "started")})
     return prepared
-
-
-def _control_cards(current: Session, zones_id: str) -> list[Card]:
-    """Name the controls that are asked beside the judge: those that answer as it does, with scores or choices."""
-    if comparing(current):
-        return [control.card for control in pair_controls(current, zones_id)]
-    planted = [control.card for control in current.controls(zones_id)]
-    return [*planted, *(seeing.card for seeing in current.seeing)]
 
 
 def _anchors(current: Session) -> tuple[AnchorsUsed | None, tuple[str, ...]]:
