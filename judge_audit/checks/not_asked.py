@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from judge_audit.checks.evidence import Findings
 from judge_audit.messages import say
 from judge_audit.standings import NOT_ASKED
-from judge_audit.vocabulary import OVERALL, Verdict
+from judge_audit.vocabulary import OVERALL, POOLED, Verdict
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence
@@ -44,18 +44,23 @@ MEASURES = {
 }
 """What the other checks would have judged."""
 
+OF_LADDERS = frozenset({"jitter"})
+"""Those that are asked of every ladder."""
+
 
 def not_asked(evidence: Evidence, check: str) -> Findings:
-    """Say of a check that it needs scores."""
+    """Say of a check that it needs scores; of one that is asked of every ladder, ladder by ladder."""
+    axes = list(evidence.axes) if check in OF_LADDERS else [POOLED]
     return Findings(
         verdicts=tuple(
             {
-                **evidence.key(check, measure, dimension=OVERALL),
+                **evidence.key(check, measure, dimension=OVERALL, axis=axis),
                 "verdict": Verdict.MISSING.value,
                 "finding": NOT_ASKED,
                 "reason": say(f"compared.not_asked.{check}"),
                 "provisional": False,
             }
             for measure in MEASURES.get(check, ())
+            for axis in axes
         )
     )
