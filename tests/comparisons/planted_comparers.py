@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +21,17 @@ SEEN, OVERDONE = 0.3, 1.5
 """Where people first see a change, and where it is too much, in shares of the axis's overdone strength."""
 
 
+DOSES = (0.05, 0.12, 0.25, 0.6, 1.0)
+"""Rungs in the same shares: fewer than an audit climbs, so that many judges are asked quickly."""
+
+
+@cache
 def axes():
-    return {name: builtin_axes()[name] for name in AXES}
+    whole = builtin_axes()
+    return {
+        name: replace(whole[name], strengths=tuple(dose * whole[name].overdone for dose in DOSES))
+        for name in AXES
+    }
 
 
 def corpus(prompts=12, each=4, ladders=48):
@@ -80,9 +91,9 @@ def coin(rng):
     return lambda left, right: "left" if rng.random() < 0.5 else "right"
 
 
-def answered(prefer, items, probes, repeats=1, state=lambda asked: "ok"):
+def answered(prefer, items, probes, repeats=1, state=lambda asked: "ok", mismatches=()):
     """Ask a planted judge everything."""
-    plan = plan_comparisons(items, probes, (), repeats=repeats, seed=1)
+    plan = plan_comparisons(items, probes, mismatches, repeats=repeats, seed=1)
     rows = {}
     for asked in plan.asked:
         became = state(asked)
@@ -94,7 +105,7 @@ def answered(prefer, items, probes, repeats=1, state=lambda asked: "ok"):
 def evidence(prefer, items, probes, **more):
     """Give what checks are handed; people have read every ladder."""
     _, _, told = answered(prefer, items, probes, **more)
-    climbing = sorted({probe["item_id"] for probe in probes if probe["rung"]})
+    climbing = sorted({probe["item_id"] for probe in probes if probe["axis"] in axes()})
     zones = [
         {
             "item_id": name,

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow as pa
 import pytest
 from planted_comparers import AXES, answered, by_quality, coin, corpus, evidence, saturated
 
-from judge_audit.checks import position_bias, premature, scale, top_response
+from judge_audit.checks import (
+    choices,
+    mismatch,
+    position_bias,
+    premature,
+    scale,
+    top_response,
+    within_prompt,
+)
 
 CHECKS = (position_bias, scale, premature, top_response)
 
@@ -27,10 +38,9 @@ def everywhere(check, verdict, finding=""):
     return {(check, axis): (verdict, finding) for axis in AXES}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_an_honest_judge_is_cleared(pictures, seed):
+def test_an_honest_judge_is_cleared(pictures):
     items, probes, qualities = pictures
-    told = found(by_quality(qualities, np.random.default_rng(seed)), items, probes)
+    told = found(by_quality(qualities, np.random.default_rng(1)), items, probes)
     assert told == {
         ("position_bias", "*"): ("pass", ""),
         ("scale", "*"): ("pass", ""),
@@ -147,3 +157,85 @@ def test_what_was_not_joined_has_no_place(pictures):
     lost = [row for row in told.strengths if row["place"] is None]
     assert {row["prompt_id"] for row in lost} == {items[0]["prompt_id"]}
     assert len(lost) == 4
+
+
+def chosen(items, qualities, rng, noise=1.2, people=3):
+    """Let people choose among the candidates of every prompt."""
+    rows = []
+    for prompt in sorted({item["prompt_id"] for item in items}):
+        names = [item["item_id"] for item in items if item["prompt_id"] == prompt]
+        for number in range(people):
+            best = max(names, key=lambda name: qualities[name] + noise * rng.normal())
+            rows.append(
+                {"group_id": prompt, "item_id": best, "candidates": names, "annotator_id": f"p{number}"}
+            )
+    return pa.Table.from_pylist(rows)
+
+
+def test_first_choices_by_strength_are_held_beside_peoples(pictures):
+    items, probes, qualities = corpus(prompts=120, ladders=0)
+    picks = chosen(items, qualities, np.random.default_rng(1))
+    said = {}
+    for name, prefer in (
+        ("good", by_quality(qualities, np.random.default_rng(2))),
+        ("blind", coin(np.random.default_rng(3))),
+    ):
+        held = replace(evidence(prefer, items, probes), choices=picks)
+        (row,) = choices.run(held).verdicts
+        said[name] = row["verdict"], row["finding"]
+    assert said == {"good": ("pass", ""), "blind": ("fail", "chooses_unlike_people")}
+
+
+def test_a_group_of_several_prompts_has_no_common_order(pictures):
+    items, probes, qualities = corpus(prompts=12, ladders=0)
+    mixed = [item["item_id"] for item in items[:5]]
+    rows = [
+        {"group_id": "g", "item_id": mixed[0], "candidates": mixed, "annotator_id": name}
+        for name in ("p1", "p2")
+    ]
+    held = evidence(by_quality(qualities, np.random.default_rng(2)), items, probes)
+    found = choices.run(replace(held, choices=pa.Table.from_pylist(rows)))
+    assert [row["verdict"] for row in found.verdicts] == ["missing"]
+
+
+def test_choices_within_a_prompt_are_told_from_a_random_one():
+    items, probes, qualities = corpus(prompts=40, ladders=0)
+    rng = np.random.default_rng(4)
+    labels = [
+        {
+            **{name: item[name] for name in ("item_id", "source", "topic", "prompt_id", "cluster")},
+            "dimension": "overall",
+            "annotator_id": f"p{number}",
+            "level": "interval",
+            "value": qualities[item["item_id"]] + 0.5 * float(rng.normal()),
+            "low": None,
+            "high": None,
+            "higher_is_better": True,
+        }
+        for item in items
+        for number in range(3)
+    ]
+    held = evidence(by_quality(qualities, np.random.default_rng(2)), items, probes)
+    found = within_prompt.run(replace(held, labels=pa.Table.from_pylist(labels)))
+    assert [row["verdict"] for row in found.verdicts] == ["pass"]
+    assert "within_share" not in {row["measure"] for row in found.measures}
+
+
+def test_damages_are_judged_kind_by_kind():
+    items, probes, qualities = corpus(prompts=24, each=1, ladders=0)
+    pairs = []
+    for kind in ("poor_quality", "structural_error"):
+        for item in items:
+            name = item["item_id"]
+            told = {"item_id": name, "axis": f"pair:{kind}", "rung": 1, "repeat": 0, "strength": 1.0}
+            probes.append({**told, "prompt": item["prompt_id"], "probe_id": f"{name} {kind}"})
+            pairs.append(
+                {"pair_id": f"{name} {kind}", "kind": kind, "intact": name, "damaged": name, "rung": 1}
+            )
+    loss = {"pair:poor_quality": 1.5, "pair:structural_error": -1.5}
+    prefer = by_quality(qualities, np.random.default_rng(2), loss=lambda probe: loss.get(probe["axis"], 0.0))
+    held = evidence(prefer, items, probes, mismatches=pairs)
+    found = {
+        row["kind"]: (row["verdict"], row["finding"]) for row in mismatch.run(held).verdicts if "kind" in row
+    }
+    assert found == {"poor_quality": ("pass", ""), "structural_error": ("fail", "prefers_damaged")}
