@@ -255,7 +255,11 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     }
     lines = [
         f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
-        *([f"{document['anchors']} anchors are asked before anything else."] if document["anchors"] else []),
+        *(
+            [f"{document['anchors']} anchors are asked before anything else."]
+            if document["anchors"] and not compares
+            else []
+        ),
         *(
             [
                 f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see."

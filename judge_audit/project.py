@@ -39,6 +39,7 @@ class Configuration:
         anchors: Folder of the anchor set, "" if there is none.
         anchor_version: Version of it to go by, 0 for the newest.
         pairs: Path of a manifest of hand-made pairs, "" if there is none.
+        candidate_pairs: Pairs of candidates of one prompt that a judge which compares is shown at most.
         pairs_per_kind: Pairs to build of each mismatch kind; 0 builds none.
         rules: Path of the brand rules that pairs break, "" if there are none.
         strangers: Path of a list of prompts (topic, prompt) to exchange with where the items have one topic.
@@ -67,6 +68,7 @@ class Configuration:
     anchors: str = ""
     anchor_version: int = 0
     pairs: str = ""
+    candidate_pairs: int = 1_000
     pairs_per_kind: int = 16
     rules: str = ""
     strangers: str = ""

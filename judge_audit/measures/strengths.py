@@ -96,7 +96,7 @@ def _errors(values: Floats, compared: NDArray[np.bool_]) -> Floats:
     chance = 1 / (1 + np.exp(values[None, :] - values[:, None]))
     each = np.where(compared, (1 + PRIOR) * chance * (1 - chance), 0.0)
     information = np.diag(each.sum(axis=1)) - each
-    return np.asarray(np.sqrt(np.clip(np.diag(np.linalg.pinv(information)), 0, None)), float)
+    return np.asarray(np.round(np.sqrt(np.clip(np.diag(np.linalg.pinv(information)), 0, None)), SAME), float)
 
 
 def connected(compared: NDArray[np.bool_]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -61,17 +62,24 @@ def comparison_plan(current: Session, plan_id: str) -> ComparisonPlan:
             current.plan_table("mismatches", plan_id).to_pylist(),
             repeats=current.configuration.repeats,
             seed=current.configuration.seed,
+            most_pairs=current.configuration.candidate_pairs,
         )
     return held[plan_id]
 
 
-def outstanding(current: Session, plan_id: str) -> tuple[int, int, set[str]]:
-    """Count the comparisons that are not in the lake, and all of them, and name the items they begin with."""
+def outstanding(current: Session, plan_id: str) -> tuple[int, Counter[str], set[str]]:
+    """Say what is left to ask.
+
+    Returns:
+        How many comparisons are not in the lake; how many are planned of each item that they begin with; and the
+        items of which any is left.
+    """
     answers, renderer = answers_of(current, current.judge.card.judge_id), fingerprint()
     plan = comparison_plan(current, plan_id)
     left = {asked.key: asked for asked in plan.asked if not settled(answers.get(asked.key), renderer)}
     items = {str(asked.first["item_id"]) for asked in left.values()}
-    return len(left), len({asked.key for asked in plan.asked}), items
+    begun = {asked.key: str(asked.first["item_id"]) for asked in plan.asked}
+    return len(left), Counter(begun.values()), items
 
 
 def plan_notes(current: Session, plan_id: str) -> tuple[str, ...]:

@@ -95,10 +95,11 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     register(current, [card, *instruments, *control_cards(current, zones_id)])
     plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
     new, unsettled = unsettled_of(current, plan.probes)
-    asked = count_asked(plan.probes)
+    asked, shares = count_asked(plan.probes), blocks(plan)
     if comparing(current):
-        new, asked, begun = outstanding(current, plan.plan_id)
-        unsettled |= begun
+        new, begun, items = outstanding(current, plan.plan_id)
+        asked, unsettled = begun.total(), unsettled | items
+        shares = tuple(replace(one, probes=sum(begun[name] for name in one.item_ids)) for one in shares)
         told = (*told, *plan_notes(current, plan.plan_id))
     acts = current.acts(plan.plan_id)
     prepared = Prepared(
@@ -106,7 +107,7 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
         plan_id=plan.plan_id,
         zones_id=zones_id,
         judge_id=card.judge_id,
-        blocks=tuple(block for block in blocks(plan) if unsettled.intersection(block.item_ids)),
+        blocks=tuple(block for block in shares if unsettled.intersection(block.item_ids)),
         new_calls=new,
         reused_calls=asked - new,
         warnings=(*warnings, *told, *notes, *current.labels(plan.plan_id).notes, *acts.notes),
