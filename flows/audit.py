@@ -229,12 +229,13 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     minutes = prepared.new_calls * seconds / 60
     more = stages.chosen_at_most(current, prepared)
     compares = current.judge.card.compares
+    anchors = len(current.anchors.ever()) if current.anchors else 0
     pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
     built = sum(row["constructed"] for row in pairs)
     unsuited = current.plan_table("unsuited", prepared.plan_id).num_rows
     document = {
         "items": current.items_of(prepared.plan_id).num_rows,
-        "anchors": len(current.anchors.ever()) if current.anchors else 0,
+        "anchors": anchors,
         "axes": sorted(current.axes),
         "rungs_per_ladder_item": ladders,
         "sight_items": sample,
@@ -255,11 +256,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     }
     lines = [
         f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
-        *(
-            [f"{document['anchors']} anchors are asked before anything else."]
-            if document["anchors"] and not compares
-            else []
-        ),
+        *([] if compares or not anchors else [f"{anchors} anchors are asked before anything else."]),
         *(
             [
                 f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see."

@@ -15,6 +15,7 @@ from judge_audit.comparisons.answers import heard
 from judge_audit.comparisons.planning import plan_comparisons
 from judge_audit.judges.cards import Card
 from judge_audit.limits import read_limits
+from judge_audit.tables import empty
 
 AXES = ("saturation+", "blur")
 SEEN, OVERDONE = 0.3, 1.5
@@ -125,7 +126,7 @@ def evidence(prefer, items, probes, **more):
         card=Card(kind="callable", name="planted", compares=True),
         seed=1,
         responses=told.responses,
-        zones=pa.Table.from_pylist(zones),
+        zones=pa.Table.from_pylist(zones) if zones else empty("zones"),
         axes=axes(),
         limits=read_limits({}),
         compared=told.compared,
