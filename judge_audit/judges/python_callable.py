@@ -10,7 +10,8 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
+from judge_audit.errors import Fault, InputError, UsageError
+from judge_audit.judges.card_faults import ADVICE
 from judge_audit.judges.cards import Card
 from judge_audit.judges.comparing_callable import CallableComparer, compares
 from judge_audit.judges.identity import code_digest
@@ -66,8 +67,18 @@ class CallableJudge:
 
 
 def build(card: Card, *, project: Path | None = None) -> Judge:
-    """Load the callable a card names by `target`."""
-    loaded = load_target(card.target, project)
+    """Load the callable a card names by `target`.
+
+    Raises:
+        InputError: If there is no such thing, or importing it fails.
+    """
+    try:
+        loaded = load_target(card.target, project)
+    except UsageError as error:
+        if card.origin is None:
+            raise
+        told = f'{error} For example: target: "my_judge:score".'
+        raise InputError([Fault(card.origin.name, 0, "target", told)], ADVICE) from error
     if isinstance(loaded, Judge):
         return loaded
     if card.compares or compares(loaded):

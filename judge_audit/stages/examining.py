@@ -22,12 +22,15 @@ from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
 from judge_audit.stages.asking import is_first
 from judge_audit.stages.comparing import comparing, heard_from, pair_controls, strength_rows
+from judge_audit.stages.history import remember
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from judge_audit.judges.cards import Card
     from judge_audit.session import Answered, Session
     from judge_audit.stages.planning import Prepared
@@ -46,7 +49,8 @@ def check(current: Session, prepared: Prepared) -> None:
     items = current.items_of(prepared.plan_id).to_pylist()
     items = [item for item in items if item["item_id"] not in damaged]
     covariates = covariate_table(items, (row for rows in instruments for row in rows if is_first(row)))
-    findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
+    checks = {name: part.thing for name, part in find_checks(current.configuration.project).items()}
+    findings, verdicts = _examine(current, prepared, current.judge.card, covariates, checks)
     zoned = {
         row["axis"]
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
@@ -56,7 +60,9 @@ def check(current: Session, prepared: Prepared) -> None:
     answers = answers_of(current, [control.card.judge_id for control in controls])
     for control in controls:
         own = answers[control.card.judge_id]
-        found, told = _examine(current, prepared, control.card, covariates, control=control, answers=own)
+        found, told = _examine(
+            current, prepared, control.card, covariates, checks, control=control, answers=own
+        )
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
@@ -76,6 +82,7 @@ def check(current: Session, prepared: Prepared) -> None:
         }
     )
     current.lake.commit({"audits": audit_row(current, prepared, "complete")})
+    remember(current.lake, prepared.audit_id)
 
 
 def _controls(current: Session, prepared: Prepared) -> list[PlantedJudge | SeeingJudge | PairedJudge]:
@@ -99,6 +106,7 @@ def _examine(
     prepared: Prepared,
     card: Card,
     covariates: pa.Table,
+    checks: Mapping[str, Callable[[Evidence], Findings]],
     *,
     control: PlantedJudge | SeeingJudge | PairedJudge | None = None,
     answers: Answered | None = None,
@@ -147,9 +155,9 @@ def _examine(
         compared=compared.compared if compared is not None else None,
     )
     findings = Findings()
-    for name, part in find_checks(current.configuration.project).items():
+    for name, run in checks.items():
         asked = compared is None or name in ASKED
-        findings += part.thing(evidence) if asked else not_asked(evidence, name)
+        findings += run(evidence) if asked else not_asked(evidence, name)
     return findings, list(findings.verdicts)
 
 
