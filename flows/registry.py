@@ -217,7 +217,7 @@ def _audited(name: str, version: str, audit: str, audit_round: int) -> str:
             except AuditError as error:
                 if error.exit_code == EXIT_MACHINERY:
                     raise
-                ledger.record(found, FAILED, round_, reason=str(error), run_id=run_id or None)
+                ledger.record(found, FAILED, round_, reason=str(error), flow_run=run_id or None)
                 failure = error
     history = ledger.history(found)
     if history.ending is not None and not history.told:
@@ -241,7 +241,7 @@ def _judge(
     lake, settings = ledger.lake, registry.settings
     folder = folder_of(lake, version, round_)
     before = audited_already(lake, folder)
-    more: dict[str, Any] = {"run_id": run_id or None}
+    more: dict[str, Any] = {"flow_run": run_id or None}
     if before:
         answer = gate(lake, candidate=before, use=settings.use, project=configuration.project).document
     else:

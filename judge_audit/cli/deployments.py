@@ -6,7 +6,7 @@ import json
 
 import typer
 
-from judge_audit.cli.audits import _flow, _names
+from judge_audit.cli.audits import _names, find_flow
 
 AUDIT = typer.Option(
     "audit.yaml", "--audit", metavar="audit.yaml", help="The project, as the workers see it."
@@ -29,7 +29,7 @@ def deploy(  # noqa: PLR0917 - the options of a command, never called by positio
 ) -> None:
     """Register nightly, ad-hoc and release audits at your Prefect server (PREFECT_API_URL), for its workers to run."""
     chosen = tuple(_names(only) or ())
-    told = _flow("deploy")(
+    told = find_flow("deploy")(
         audit=audit, pool=pool, kind=kind, cron=cron, timezone=timezone, only=chosen, file=file
     )
     if as_json:
@@ -51,6 +51,6 @@ def serve(
 ) -> None:
     """Run nightly, ad-hoc and release audits from this process, with no worker and no work pool, until interrupted."""
     chosen = tuple(_names(only) or ())
-    _flow("serve")(
+    find_flow("serve")(
         audit=audit, cron=cron, timezone=timezone, only=chosen, file=file, port=port, say=typer.echo
     )

@@ -70,18 +70,18 @@ def claimed(
         start = history.start if history.round == round_ else None
         here = socket.gethostname()
         if start is not None and _goes_on(start, run_id, alive, here if lock is not None else ""):
-            yield Claim(held=False, round=round_, reason=f"{HELD_ELSEWHERE} ({start['run_id']}).")
+            yield Claim(held=False, round=round_, reason=f"{HELD_ELSEWHERE} ({start['flow_run']}).")
             return
         number = start["attempt"] + 1 if start is not None else 1
-        won = ledger.record(version, STARTED, round_, number, run_id=run_id or None, host=here)
+        won = ledger.record(version, STARTED, round_, number, flow_run=run_id or None, host=here)
         yield Claim(held=won, round=round_, reason="" if won else f"{HELD_ELSEWHERE}.")
 
 
 def _goes_on(start: Row, run_id: str, alive: Callable[[str], bool], dead_on: str) -> bool:
     """Tell whether the run of an earlier start goes on; on the machine it is dead on it would hold the lock."""
-    if not start["run_id"] or start["run_id"] == run_id or start["host"] == dead_on:
+    if not start["flow_run"] or start["flow_run"] == run_id or start["host"] == dead_on:
         return False
-    return alive(start["run_id"])
+    return alive(start["flow_run"])
 
 
 def _locked(folder: Path) -> tuple[IO[str] | None, bool]:

@@ -122,7 +122,7 @@ def submit(
     new = False
     while attempt <= MOST_LOST:
         launched = launch(Request(version, round_, key_of(ledger.lake.url, version, round_, attempt)))
-        more = {"via": via, "run_id": launched.run_id or None}
+        more = {"via": via, "flow_run": launched.run_id or None}
         first = ledger.record(version, REQUESTED, round_, attempt, **more)
         new = new or first
         known = ledger.history(version)
@@ -160,7 +160,7 @@ def ended(version: Version, history: History, *, new: bool = False) -> Outcome:
     """Say how a version's newest round ended."""
     row = history.ending
     assert row is not None
-    run_id = row["run_id"] or ""
+    run_id = row["flow_run"] or ""
     if row["status"] == COMPLETE:
         line = f"{version.told}: audited ({row['audit_id']}), the gate is {row['state']}."
         return Outcome(AUDITED, new, run_id, line, row["state"], row["audit_id"])

@@ -84,7 +84,8 @@ class Held:
     def gate_rows(self) -> list[Row]:
         """Answers of the gate about the audits looked at first, and about those of the latest runs."""
         asked = [row["audit_id"] for row in self.runs.ended if row["gate_id"]][:FIRST_LOOK]
-        return self.lake.read("gates", audit_id=sorted({*asked, *self.recent})).to_pylist()
+        held: list[Row] = self.lake.read("gates", audit_id=sorted({*asked, *self.recent})).to_pylist()
+        return held
 
     def audits(self, names: list[str]) -> list[Row]:
         """Read complete audits by name, the latest ended last."""

@@ -204,7 +204,7 @@ def test_one_process_holds_a_version_and_the_next_takes_over_when_it_is_killed(l
 
 
 def test_a_run_of_another_machine_is_asked_after(ledger):
-    ledger.record(VERSION, STARTED, 1, run_id="run-a", host="another")
+    ledger.record(VERSION, STARTED, 1, flow_run="run-a", host="another")
     with claimed(ledger, VERSION, 1, "run-b", lambda run: run == "run-a") as claim:
         assert not claim.held
         assert "run-a" in claim.reason
