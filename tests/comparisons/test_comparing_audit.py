@@ -13,6 +13,8 @@ import pytest
 import judge_audit
 from judge_audit.budget import BudgetReached
 from judge_audit.errors import UsageError
+from judge_audit.gate.certificate import Rests, rows_of
+from judge_audit.gate.suites import builtin_suites
 from judge_audit.judges import load_judge
 from judge_audit.judges.cards import Card, card_of
 from judge_audit.lake import Lake
@@ -170,3 +172,29 @@ def test_a_kind_that_cannot_compare_says_so():
     scoring = SimpleNamespace(card=Card(kind="onnx", name="x", compares=True))
     with pytest.raises(UsageError, match="onnx do not do"):
         comparing(SimpleNamespace(judge=scoring))
+
+
+def test_the_gate_counts_its_comparisons_as_answers(told):
+    audit, *_ = told
+    suite = builtin_suites()["completeness"]
+    with audit.connect() as connection:
+        parts = {"candidate": audit.audit_id, "baseline": ""}
+        found = [
+            connection.execute(
+                query, {name: value for name, value in parts.items() if f"${name}" in query}
+            ).fetchall()
+            for query in (suite.frame, suite.keys)
+        ]
+    frame, keys = found
+    assert {row[:3] for row in frame} == set(keys)
+    assert {row[4:] for row in frame} == {(0, 0)}
+    assert {row[1] for row in frame} == {"original", "saturation+"}
+
+
+def test_its_certificate_would_rest_on_the_comparisons(told):
+    audit, lake, _ = told
+    rows = rows_of(Lake.open(lake), Rests(audit.audit_id, "", "", ""))
+    assert rows["comparisons"]().num_rows == len(
+        Lake.open(lake).read("comparisons", is_control=False)["choice"].to_pylist()
+    )
+    assert rows["strengths"]().num_rows == 4 * 27
