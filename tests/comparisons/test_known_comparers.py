@@ -73,6 +73,15 @@ def test_the_right_is_named_too_and_how_often_it_won(pictures):
     assert "144 of 144" in row["reason"]
 
 
+def test_one_answer_that_strays_does_not_hide_the_place(pictures):
+    items, probes, _ = pictures
+    said = iter(["right", *["left"] * 10_000])
+    held = evidence(lambda left, right: next(said), items, probes)
+    (row,) = position_bias.run(held).verdicts
+    assert (row["verdict"], row["finding"]) == ("fail", "prefers_left")
+    assert "it won 143 of 144 comparisons" in row["reason"]
+
+
 def test_a_lean_to_the_left_is_named_and_spoils_no_order(pictures):
     items, probes, qualities = pictures
     told = found(by_quality(qualities, np.random.default_rng(3), lean=0.7, tied=0.2), items, probes)

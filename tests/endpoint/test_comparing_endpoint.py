@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+from pathlib import Path
 
 import chat_server
 import numpy as np
@@ -16,6 +17,7 @@ from PIL import Image
 from judge_audit.budget import Purse
 from judge_audit.comparisons.asking import compare_block
 from judge_audit.errors import UsageError
+from judge_audit.judges import load_judge
 from judge_audit.judges.comparing import ComparingJudge, Comparison, Undecided
 from judge_audit.judges.protocol import PricedJudge
 from judge_audit.vocabulary import Choice, State
@@ -160,3 +162,13 @@ class Easel:
         from judge_audit.drawing import Drawn
 
         return Drawn(probe, self.pixels[probe["probe_id"]], probe["probe_id"], inert=False)
+
+
+def test_the_documented_card_is_one_of_a_judge_that_compares(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "pairwise.md").read_text(encoding="utf-8")
+    (block,) = [part.partition("```")[0] for part in page.split("```yaml\n")[1:]]
+    (tmp_path / "card.yaml").write_text(block, encoding="utf-8")
+    (tmp_path / "which.txt").write_text("Which shows “{prompt}” better?", encoding="utf-8")
+    judge = load_judge(str(tmp_path / "card.yaml"))
+    assert isinstance(judge, ComparingJudge)
+    assert judge.inner.request.labels == ("Picture A:", "Picture B:")
