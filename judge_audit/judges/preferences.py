@@ -10,15 +10,13 @@ import json
 import re
 from typing import Any
 
+from judge_audit.judges.chat_replies import short
 from judge_audit.judges.comparing import Preference
 from judge_audit.judges.replies import FENCE, LONGEST, NOTHING, REFUSAL
 from judge_audit.vocabulary import Choice, State
 
 VERSION = "1"
 """Raised whenever the same reply would be read otherwise."""
-
-MOST_RAW = 4_000
-"""Characters of a reply that are kept."""
 
 WORDS = {
     **dict.fromkeys(("a", "left", "first", "1", "image a", "image 1", "picture a", "option a"), Choice.LEFT),
@@ -56,7 +54,7 @@ def read_preference(text: str) -> Preference:
     Returns:
         Its choice and ok, or no choice and what it is instead; the text is kept.
     """
-    kept = text[:MOST_RAW]
+    kept = short(text)
     told = text.strip()
     if fenced := FENCE.match(told[:LONGEST]):
         told = fenced[1].strip()

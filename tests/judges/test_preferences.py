@@ -57,7 +57,11 @@ def test_what_is_said_plainly_is_a_choice(text, choice):
 def test_anything_else_is_unparsable(text):
     found = read_preference(text)
     assert (found.choice, found.state) == (None, State.UNPARSABLE)
-    assert len(found.raw) <= 4_000
+    assert len(found.raw) < 4_100
+
+
+def test_what_no_table_can_hold_is_replaced():
+    assert read_preference("A \ud800 \0").raw == "A ? \N{REPLACEMENT CHARACTER}"
 
 
 @pytest.mark.parametrize(
