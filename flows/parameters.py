@@ -11,7 +11,8 @@ from judge_audit.project import audit_schema
 
 def _runners() -> dict[str, Any]:
     """Offer the runners that audit.yaml may name, and none of them."""
-    known = audit_schema()["properties"]["runner"].get("enum", [])
+    schema = audit_schema()
+    known = schema["properties"]["runner"].get("enum") or schema["$defs"].get("runner", {}).get("enum", [])
     return {"enum": ["", *known]} if known else {}
 
 

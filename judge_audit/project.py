@@ -40,6 +40,7 @@ class Configuration:
         traffic: Path of a sample of real traffic, "" if there is none.
         anchors: Folder of the anchor set, "" if there is none.
         anchor_version: Version of it to go by, 0 for the newest.
+        canaries: Pictures asked afresh in every audit of a judge whose weights are not pinned.
         pairs: Path of a manifest of hand-made pairs, "" if there is none.
         candidate_pairs: Pairs of candidates of one prompt that a judge which compares is shown at most.
         pairs_per_kind: Pairs to build of each mismatch kind; 0 builds none.
@@ -71,6 +72,7 @@ class Configuration:
     traffic: str = ""
     anchors: str = ""
     anchor_version: int = 0
+    canaries: int = 16
     pairs: str = ""
     candidate_pairs: int = 1_000
     pairs_per_kind: int = 16

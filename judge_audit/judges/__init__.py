@@ -46,6 +46,7 @@ NOT_KINDS = frozenset(
         "programs",
         "protocol",
         "replies",
+        "reply_rules",
         "ruler",
         "shown_pairs",
         "torch_side",

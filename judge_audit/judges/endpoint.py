@@ -24,7 +24,7 @@ from judge_audit.judges.comparing_endpoint import PairReader, pair_request_of
 from judge_audit.judges.keys import Hidden, read_key
 from judge_audit.judges.prices import Prices, prices_of
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
-from judge_audit.judges.replies import rule_of
+from judge_audit.judges.reply_rules import rule_of
 from judge_audit.judges.shown_pairs import Comparer
 from judge_audit.vocabulary import State
 

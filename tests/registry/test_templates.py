@@ -73,13 +73,13 @@ def test_a_hostile_name_is_a_label_or_is_refused_and_adds_nothing(tmp_path, name
 @pytest.mark.parametrize("field", ["target", "weights"])
 def test_a_hostile_name_stands_in_no_path_option_or_address(tmp_path, name, field):
     card = {"kind": "callable", "name": "ours", "target": "m:f", field: "pre/{name}"}
-    with pytest.raises(InputError, match=r"registered.yaml, column \w+: \{name\}"):
+    with pytest.raises(InputError, match=r"registered.yaml, field \w+: \{name\}"):
         filled(tmp_path, card, replace(VERSION, model=name))
 
 
 @pytest.mark.parametrize("source", ["file:///a/../../b", "s3://user:secret@b", "--flag", "a;b", "$(x)"])
 def test_a_hostile_source_stands_in_no_path(tmp_path, source):
-    with pytest.raises(InputError, match="column weights"):
+    with pytest.raises(InputError, match="field weights"):
         filled(tmp_path, {**CARD, "description": "x", "weights": "{source}"}, replace(VERSION, source=source))
 
 
@@ -88,9 +88,9 @@ def test_every_fault_is_told_at_once(tmp_path):
     with pytest.raises(InputError) as caught:
         filled(tmp_path, card, replace(VERSION, aliases=()))
     told = str(caught.value)
-    assert "column version: there is no {vresion}; there are {name}, {version}" in told
-    assert "column weights: {alias}: the registry names none" in told
-    assert "column description: {alias}" in told
+    assert "field version: there is no {vresion}; there are {name}, {version}" in told
+    assert "field weights: {alias}: the registry names none" in told
+    assert "field description: {alias}" in told
 
 
 def test_what_is_the_card_s_own_is_left_alone(tmp_path):
