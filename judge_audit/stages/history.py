@@ -47,10 +47,11 @@ def earlier(lake: Lake, row: Row) -> list[Row]:
     held = Held(lake, row["ended_at"])
     name, place = held.name_of(row["judge_id"]), (row["ended_at"], row["audit_id"])
     found: dict[str, Row] = {}
-    for audits in (lambda: held.recent_audits, lambda: held.all_audits):
+    for read in ("recent_audits", "all_audits"):  # all of them only where the latest do not tell
+        audits: list[Row] = getattr(held, read)
         own = [
             audit
-            for audit in audits()
+            for audit in audits
             if held.name_of(audit["judge_id"]) == name and (audit["ended_at"], audit["audit_id"]) < place
         ]
         if own:
