@@ -177,6 +177,12 @@ def closing_lines(
         else ("SELECT * FROM response_matrix", "SELECT * FROM unsuited")
         if configuration.only
         else (
+            "SELECT * FROM comparisons_by_position",
+            "SELECT * FROM pairwise_ranks LIMIT 20",
+            'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
+        )
+        if told.document["comparisons"]
+        else (
             'SELECT axis, \\"check\\", verdict, finding, value, ci_low, ci_high FROM covariate_verdicts',
             "SELECT * FROM percentiles LIMIT 20",
             "SELECT * FROM worst_movers LIMIT 10",
@@ -185,6 +191,7 @@ def closing_lines(
     return [
         f"Position: {told.position}",
         *(f"Canaries: {line}" for line in canary_lines(prepared, told)),
+        *(f"Comparisons: {reason}" for reason in (told.document["comparisons"] or {"failed": ()})["failed"]),
         *(f"Sight: {row['reason']}" for row in told.document["sight"]["answers"] if row["verdict"] == "fail"),
         *(
             f"Pairs: {row['reason']}"
@@ -246,13 +253,15 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     sample = len({row["item_id"] for row in looked_at})
     minutes = prepared.new_calls * seconds / 60
     more = stages.chosen_at_most(current, prepared)
+    compares = current.judge.card.compares
+    anchors = len(current.anchors.ever()) if current.anchors else 0
     canaries, canary_calls = stages.canaries_due(current, prepared)
     pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
     built = sum(row["constructed"] for row in pairs)
     unsuited = current.plan_table("unsuited", prepared.plan_id).num_rows
     document = {
         "items": current.items_of(prepared.plan_id).num_rows,
-        "anchors": len(current.anchors.ever()) if current.anchors else 0,
+        "anchors": anchors,
         "axes": sorted(current.axes),
         "rungs_per_ladder_item": ladders,
         "sight_items": sample,
@@ -275,12 +284,19 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     }
     lines = [
         f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
-        *([f"{document['anchors']} anchors are asked before anything else."] if document["anchors"] else []),
+        *([] if compares or not anchors else [f"{anchors} anchors are asked before anything else."]),
         *([say("canaries.report.plan", n=canaries, calls=canary_calls)] if canaries else []),
-        f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see.",
+        *(
+            [
+                f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see."
+            ]
+            if sample
+            else []
+        ),
         f"{len(pairs)} deliberate mismatches: {built} built by rule, {len(pairs) - built} made by hand.",
         (
-            f"{document['probes']:,} probes: {prepared.new_calls:,} calls to the judge, "
+            f"{document['probes']:,} {'comparisons' if compares else 'probes'}: "
+            f"{prepared.new_calls:,} calls to the judge, "
             f"{prepared.reused_calls:,} answers are in the lake already."
         ),
         *([f"Up to {more:,} more follow: combined changes, chosen by these answers."] if more else []),

@@ -7,23 +7,20 @@ zero: an answer that is refused, unreadable, off the scale or failed is a state 
 from __future__ import annotations
 
 import math
-import queue
-import threading
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from judge_audit.ahead import ahead
 from judge_audit.axes import fingerprint
-from judge_audit.axes.scratch import Scratch
-from judge_audit.combined import draw_combined, read_recipe
-from judge_audit.digests import pixel_digest, text_digest
+from judge_audit.digests import text_digest
+from judge_audit.drawing import Drawing, Drawn
 from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus, Unanswered
-from judge_audit.measures.headroom import is_combined
+from judge_audit.patience import Heard, kept
 from judge_audit.sight import ASKINGS, SIGHT
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, Region, State
+from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,31 +30,12 @@ if TYPE_CHECKING:
 
     from judge_audit.axes.axis import Axis
     from judge_audit.budget import Purse
+    from judge_audit.drawing import Damage
     from judge_audit.judges.cards import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
     from judge_audit.kinds.kind import Kind
 
     Row = Mapping[str, Any]
-    Damage = Callable[[Row, Row, NDArray[np.uint8]], NDArray[np.uint8]]
-
-AHEAD = 2
-"""Batches drawn ahead of the judge."""
-
-GIVE_UP = 8
-"""Pictures that fail one after another, without an answer between them, before the judge is given up."""
-
-Thing = TypeVar("Thing")
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A probe whose pixels are known."""
-
-    probe: Row
-    pixels: NDArray[np.uint8] | None
-    digest: str
-    inert: bool
-    failed_before: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +45,6 @@ class BatchResult:
     calls: list[dict[str, Any]] = field(default_factory=list)
     scores: list[dict[str, Any]] = field(default_factory=list)
     probes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """One batch with what it says of the judge: answers, pictures that failed for the first time, last error.
-
-    `spent` says that the budget did not reach for all of it.
-    """
-
-    result: BatchResult
-    answers: int
-    new_failures: int
-    error: Exception | None
-    spent: bool = False
 
 
 def runtime_id(card: Card) -> str:
@@ -126,46 +90,16 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
     """
     renderer = fingerprint()
     known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
-    draw = _Drawing(axes, damage)
+    draw = Drawing(axes, damage)
     with ahead(_drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask)) as batches:
         asked = (_ask(judge, batch, size, renderer, purse) for size, batch in batches)
-        yield from _kept(judge, asked, known=known)
-
-
-def _kept(judge: Judge, asked: Iterator[_Heard], *, known: bool) -> Iterator[BatchResult]:
-    """Pass batches on, holding failures back until the judge has answered something since.
-
-    A picture that fails alone is a row; a judge that answers nothing is an error, and nothing of it is kept.
-
-    Args:
-        judge: The judge.
-        asked: Batches as they come.
-        known: Whether the lake already holds answers of this judge.
-    """
-    waiting: list[BatchResult] = []
-    failures = 0
-    last: Exception | None = None
-    for heard in asked:
-        waiting.append(heard.result)
-        last = heard.error or last
-        known = known or heard.answers > 0
-        failures = 0 if heard.answers else failures + heard.new_failures
-        if failures >= GIVE_UP and last is not None:
-            raise _useless(judge, last) from last
-        if not failures and (known or last is None):
-            yield from waiting
-            waiting = []
-        if heard.spent:
-            break
-    if last is not None and not known:
-        raise _useless(judge, last) from last
-    yield from waiting
+        yield from kept(judge, asked, known=known)
 
 
 def _drawn(
     work: Sequence[tuple[Row, Sequence[Row]]],
     batch_size: int,
-    draw: _Drawing,
+    draw: Drawing,
     load: Callable[[Row], NDArray[np.uint8]],
     answered: Mapping[tuple[str, int], Row],
     renderer: str,
@@ -215,93 +149,9 @@ def _mask(
     return read(item)
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    """What probes are drawn with; `further` is the working memory of changes laid over other changes."""
-
-    axes: Mapping[str, Axis]
-    damage: Damage | None
-    scratch: Scratch = field(default_factory=Scratch)
-    further: Scratch = field(default_factory=Scratch)
-
-    def drawn(self, item: Row, probe: Row, pixels: NDArray[np.uint8]) -> Drawn:
-        """Draw one probe; a rung whose pixels equal the original's is inert."""
-        axis = str(probe["axis"])
-        seen = SIGHT.get(axis)
-        if axis in {ORIGINAL, ANCHOR} or (seen is not None and seen.draw is None):
-            return Drawn(probe, pixels, item["pixel_digest"], inert=False)
-        if axis.startswith(PAIR_AXIS):
-            return self._damaged(item, probe, pixels)
-        if seen is not None and seen.draw is not None:
-            changed = seen.draw(pixels)
-        elif is_combined(axis):
-            doses = read_recipe(probe["recipe"])
-            changed = draw_combined(pixels, doses, self.axes, self.scratch, self.further)
-        else:
-            changed = self.axes[axis].draw(pixels, probe["strength"], self.scratch)
-        digest = pixel_digest(changed)
-        inert = digest == item["pixel_digest"]
-        return Drawn(probe, None if inert else changed, digest, inert)
-
-    def _damaged(self, item: Row, probe: Row, pixels: NDArray[np.uint8]) -> Drawn:
-        """Draw a damaged member; one over the same pixels is asked all the same, with its own prompt."""
-        if self.damage is None:
-            raise MachineryError(f"“{item['item_id']}” has a pair, whose damaged member nobody draws.")
-        shown = self.damage(item, probe, pixels)
-        digest = item["pixel_digest"] if shown is pixels else pixel_digest(shown)
-        return Drawn(probe, shown, digest, inert=False)
-
-
-@contextmanager
-def ahead(  # noqa: C901 - three small functions around one queue
-    source: Iterator[Thing], depth: int = AHEAD
-) -> Iterator[Iterator[Thing]]:
-    """Run an iterator in a thread, `depth` steps ahead of whoever takes from it.
-
-    An error in the thread is raised where the next thing is taken; leaving the block ends the thread.
-    """
-    held: queue.Queue[tuple[str, Any]] = queue.Queue(maxsize=depth)
-    stopped = threading.Event()
-
-    def put(kind: str, content: Any) -> None:  # noqa: ANN401 - a thing, an error or nothing
-        while not stopped.is_set():
-            try:
-                held.put((kind, content), timeout=0.1)
-            except queue.Full:
-                continue
-            return
-
-    def run() -> None:
-        try:
-            for thing in source:
-                put("thing", thing)
-                if stopped.is_set():
-                    return
-            put("end", None)
-        except BaseException as error:  # noqa: BLE001 - raised again by the taker
-            put("error", error)
-
-    def take() -> Iterator[Thing]:
-        while True:
-            kind, content = held.get()
-            if kind == "end":
-                return
-            if kind == "error":
-                raise content
-            yield content
-
-    thread = threading.Thread(target=run, name="render-ahead", daemon=True)
-    thread.start()
-    try:
-        yield take()
-    finally:
-        stopped.set()
-        thread.join()
-
-
 def _ask(
     judge: Judge, batch: Sequence[Drawn], size: int, renderer: str, purse: Purse | None = None
-) -> _Heard:
+) -> Heard[BatchResult]:
     """Ask for a batch, as far as the purse reaches, and write down what came of it."""
     wanted = [drawn for drawn in batch if not drawn.inert]
     stimuli = [Stimulus(drawn.pixels, drawn.probe["prompt"]) for drawn in wanted if drawn.pixels is not None]
@@ -323,7 +173,7 @@ def _ask(
         result.scores.extend(scores)
     failed = [drawn for drawn, reply in zip(shown, replies, strict=True) if reply.state == State.FAILED]
     fresh = sum(not drawn.failed_before for drawn in failed)
-    return _Heard(result, len(shown) - len(failed), fresh, error, spent=bool(left))
+    return Heard(result, len(shown) - len(failed), fresh, error, spent=bool(left))
 
 
 def _paid(
@@ -372,13 +222,6 @@ def _replies(judge: Judge, stimuli: Sequence[Stimulus]) -> tuple[list[Reply], Ex
 
 def _failed(error: Exception, attempts: int) -> Reply:
     return Reply(state=State.FAILED, raw=f"{type(error).__name__}: {error}"[:500], attempts=attempts)
-
-
-def _useless(judge: Judge, error: Exception) -> UsageError:
-    return UsageError(
-        f"the judge “{judge.card.name}” failed on picture after picture; the last error was "
-        f"{type(error).__name__}: {error}"
-    )
 
 
 def _checked(judge: Judge, stimuli: Sequence[Stimulus], replies: Sequence[Reply]) -> list[Reply]:
@@ -473,7 +316,7 @@ def score_control(
             if drawn[key]["state"] == State.INERT:
                 reply = Reply(state=State.INERT, attempts=0)
             else:
-                recipe = _recipe(item, probe, axes, visible, intact or {})
+                recipe = recipe_of(item, probe, axes, visible, intact or {})
                 recipe = replace(recipe, first_source=item["source"] == first)
                 kind = (kinds or {}).get(probe["axis"].removeprefix(PAIR_AXIS))
                 if kind is not None:
@@ -487,7 +330,7 @@ def score_control(
     return result
 
 
-def _recipe(
+def recipe_of(
     item: Row,
     probe: Row,
     axes: Mapping[str, Axis],

@@ -82,6 +82,11 @@ def known_of(
             )
         see_kept(lake, str(found[0]))
         facts = read_facts(con, str(found[0]))
+        if facts.card.get("compares"):
+            raise UsageError(
+                f"--audit {audit}: its judge compares two pictures and gives no score; the planner goes by the "
+                "spread of scores. State the spread: --spread 0.3 --retest 0 --step 0."
+            )
         dimensions = list(facts.card.get("dimensions") or [OVERALL])
         dimension = OVERALL if OVERALL in dimensions else dimensions[0]
         rows = _rows(con, ASKED, facts.audit["plan_id"], facts.audit["judge_id"], dimension)

@@ -42,6 +42,7 @@ class Configuration:
         anchor_version: Version of it to go by, 0 for the newest.
         canaries: Pictures asked afresh in every audit of a judge whose weights are not pinned.
         pairs: Path of a manifest of hand-made pairs, "" if there is none.
+        candidate_pairs: Pairs of candidates of one prompt that a judge which compares is shown at most.
         pairs_per_kind: Pairs to build of each mismatch kind; 0 builds none.
         rules: Path of the brand rules that pairs break, "" if there are none.
         strangers: Path of a list of prompts (topic, prompt) to exchange with where the items have one topic.
@@ -73,6 +74,7 @@ class Configuration:
     anchor_version: int = 0
     canaries: int = 16
     pairs: str = ""
+    candidate_pairs: int = 1_000
     pairs_per_kind: int = 16
     rules: str = ""
     strangers: str = ""

@@ -15,6 +15,7 @@ from judge_audit.vocabulary import POOLED, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from judge_audit.judges.controls.comparing import PairControl
     from judge_audit.judges.controls.planted import Control
     from judge_audit.judges.controls.seeing import SeeingControl
 
@@ -65,7 +66,7 @@ def _told(row: Mapping[str, Any]) -> str:
 def control_row(
     audit_id: str,
     judge_id: str,
-    control: Control | SeeingControl,
+    control: Control | PairControl | SeeingControl,
     verdicts: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Say whether a control was convicted of exactly what it declares.

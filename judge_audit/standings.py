@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 POSITION_ROW = "position"
 """The `use` of the one row that names the position."""
 
-ORDERS_NOTHING = {"constant", "reversed", "silent"}
+ORDERS_NOTHING = {"constant", "no_order", "reversed", "silent"}
 """Findings of a judge that cannot even put images in order."""
+
+NOT_ASKED = "not_asked"
+"""Finding of a question that cannot be asked of a judge of this kind: no evidence of that sort will ever be there."""
 
 USE_FIELDS = {"use", "step", "question", "requires"}
 REQUIREMENT_FIELDS = {"check", "measure", "missing", "remedy"}
@@ -158,6 +161,8 @@ def _lacking(requirement: Requirement, found: Sequence[Mapping[str, Any]]) -> st
         for row in found
         if row["verdict"] == Verdict.INCONCLUSIVE and row.get("n_needed") is not None
     ]
+    if found and all(row["finding"] == NOT_ASKED for row in found):
+        return " ".join(dict.fromkeys(str(row["reason"]) for row in found))
     parts = [requirement.missing, requirement.remedy]
     if wanted:
         parts.append(say("standings.needed", n=f"{max(wanted):,}"))

@@ -56,6 +56,14 @@ class State(StrEnum):
     FAILED = "failed"
 
 
+class Choice(StrEnum):
+    """What a judge that compares two pictures answers: the place of the better one, or neither."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    TIE = "tie"
+
+
 class Tier(StrEnum):
     """How good people find an anchor as a whole."""
 

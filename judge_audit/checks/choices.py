@@ -111,6 +111,8 @@ def _groups(evidence: Evidence, given: Answers) -> list[Group]:
         named = sorted({name for row in rows for name in row["candidates"] or ()})
         named = named or of_prompt.get(known.get(rows[0]["item_id"], ""), [])
         inside = set(named) <= set(known) and all(row["item_id"] in named for row in rows)
+        if evidence.compared is not None:  # strengths mean something within one prompt alone
+            inside = inside and len({known[name] for name in named}) == 1
         picks = {row["annotator_id"]: row["item_id"] for row in rows if row["annotator_id"]}
         found.append(Group(tuple(named) if inside else (), picks))
     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow.compute as pc
 
+from judge_audit.checks.direct_lifts import by_source
 from judge_audit.kinds import mismatch_kinds
 from judge_audit.measures.lifts import Lifts, Reference, averaged, lifts
 from judge_audit.measures.scale import distinct
@@ -164,6 +165,9 @@ class Evidence:
             their own, by the pair_id; columns as in `labels`. Apart, so that no figure of people or of a
             scale rests on them.
         kinds: The mismatch kinds by name.
+        compared: Every comparison of a judge that compares (see `judge_audit.comparisons.answers`), in whose
+            responses a candidate's strength and a rung's preference stand in the place of scores; None of a judge
+            that scores.
     """
 
     audit_id: str
@@ -188,6 +192,7 @@ class Evidence:
     pairs: pa.Table | None = None
     damaged_labels: pa.Table | None = None
     kinds: Mapping[str, Kind] = field(default_factory=mismatch_kinds)
+    compared: pa.Table | None = None
     _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -245,7 +250,8 @@ class Evidence:
     def strata(self, dimension: str) -> tuple[Stratum, ...]:
         """Gather the untouched scores per source; sources under the coarse limit are pooled."""
         if dimension not in self._cache:
-            self._cache[dimension] = self._make_strata(dimension)
+            make = self._paired_strata if self.card.compares else self._make_strata
+            self._cache[dimension] = make(dimension)
         found: tuple[Stratum, ...] = self._cache[dimension]
         return found
 
@@ -261,6 +267,12 @@ class Evidence:
             pooled = [row for source in small for row in by_source.pop(source)]
             by_source[SMALL] = pooled
         return tuple(self._stratum(source, by_source[source]) for source in sorted(by_source))
+
+    def _paired_strata(self, dimension: str) -> tuple[Stratum, ...]:
+        """Gather what carries ladders, by source; its items stand in the order of their names."""
+        del dimension
+        found = by_source(row for row in self.rows if row["axis"] in self.axes)
+        return tuple(Stratum(source, names, held, 0.0, resolved=True) for source, names, held in found)
 
     def _stratum(self, source: str, rows: Sequence[Mapping[str, Any]]) -> Stratum:
         ordered = sorted(rows, key=lambda row: row["item_id"])
@@ -336,6 +348,8 @@ class Evidence:
             known = row["item_id"] in place and row["repeat"] < repeats and row["state"] == State.OK
             if known and row["dimension"] == dimension:
                 originals[place[row["item_id"]], row["repeat"]] = self.sign * row["value"]
+        if stratum.reference.direct:
+            originals[:] = 0.0
         own = dict(zip(stratum.items, stratum.reference.clusters, strict=True))
         clusters = np.array([own[item_id] for item_id in items])
         return Climb(stratum, items, clusters, originals, scores, inert, asked)

@@ -160,7 +160,8 @@ class Question:
             return ""
         low, high = estimate.interval(PASS_LEVEL)
         words = {"value": number(estimate.value), "low": number(low), "high": number(high)}
-        return say(f"{self.check}.{judged.finding or judged.verdict.value}", axis=self.axis, **words)
+        spoken = f"compared.{self.check}" if self.evidence.card.compares else self.check
+        return say(f"{spoken}.{judged.finding or judged.verdict.value}", axis=self.axis, **words)
 
     def _settling(self, estimate: Estimate) -> tuple[int | None, str]:
         """Say how many items would settle an open question."""
@@ -214,7 +215,8 @@ class Question:
     def coarse(self) -> bool:
         """Whether a stratum is too small for its lifts to support a pass."""
         smallest = self.limit("ladder.coarse_reference")
-        return any(len(climb.stratum.items) < smallest for climb in self.climbs)
+        ranked = [climb.stratum for climb in self.climbs if not climb.stratum.reference.direct]
+        return any(len(stratum.items) < smallest for stratum in ranked)
 
     def complete(self, judged: Judged) -> Judged:
         """Leave open what too many missing untouched scores, or a source without resolution, leave open."""

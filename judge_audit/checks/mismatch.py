@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from judge_audit.checks.damage_preferred import damage_preferred
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladder_question import Judged, finite, number, percent
 from judge_audit.checks.mismatch_cells import cell_rows
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 def run(evidence: Evidence) -> Findings:
     """Measure the response matrix of the deliberate mismatches and judge every sub-score by it."""
+    if evidence.compared is not None:
+        return damage_preferred(evidence)
     evidence = in_our_words(evidence)
     matrices = _matrices(evidence, evidence.judge_id)
     if not matrices:

@@ -24,9 +24,10 @@ def run(evidence: Evidence) -> Findings:
     """Measure edge lifts and the whole mean curve of every axis, and judge the lifts.
 
     Edge lift = Σ L_i / Σ t_i, L_i the lift at item i's last imperceptible rung, t_i that strength as a share
-    of the visible point. Margin ±`premature.margin`.
+    of the visible point. Margin ±`premature.margin`; of a judge that compares, whose preference for the rung
+    stands for the lift, ±`premature.preference`.
     """
-    margin = evidence.limits["premature.margin"]
+    margin = evidence.limits["premature.preference" if evidence.card.compares else "premature.margin"]
     findings = Findings()
     if not evidence.axes:
         return unpictured(evidence, NAME, MEASURE)
@@ -64,8 +65,12 @@ def _judge(question: Question) -> Findings:
     if not zoned:
         return question.unanswered("missing.items")
     rungs = [np.array([-1 if entry is None else entry.rung for entry in part]) for part in found]
+    # A preference does not grow with the strength as a score does: it is taken at the rung, as it is.
+    plain = question.evidence.card.compares
     weights = [
-        np.array([np.nan if entry is None or entry.rung < 0 else entry.reach for entry in part])
+        np.array(
+            [np.nan if entry is None or entry.rung < 0 else 1.0 if plain else entry.reach for entry in part]
+        )
         for part in found
     ]
 

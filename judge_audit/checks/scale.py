@@ -16,6 +16,7 @@ from judge_audit.checks.anchors import (
 from judge_audit.checks.beside_rows import measure_row
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.joined import PEOPLE
+from judge_audit.checks.order_instead import order_instead
 from judge_audit.checks.pile import lost_items, pile_rows, pile_verdict, verdict_of
 from judge_audit.measures.estimates import corrected_level, wilson
 from judge_audit.measures.resampling import UNDEFINED
@@ -38,6 +39,8 @@ MIN_DISTINCT = 3
 
 def run(evidence: Evidence) -> Findings:
     """Measure pile, reach and capability of every dimension, pooled and per source."""
+    if evidence.compared is not None:
+        return order_instead(evidence)
     findings = Findings()
     for dimension in evidence.card.dimensions:
         findings += _dimension(evidence, dimension)

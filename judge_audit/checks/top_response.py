@@ -29,9 +29,10 @@ def run(evidence: Evidence) -> Findings:
     """Measure lifts at the strongest rung of items for which it is objectionable.
 
     Pass: the 90 % interval lies below −`top_response.fall`. Faults at the corrected level: *rewarded* wholly
-    above it; inside ±: *dead* if the mean size is small by interval too, else *erratic*.
+    above it; inside ±: *dead* if the mean size is small by interval too, else *erratic*. Of a judge that compares
+    the preference for the rung stands for the lift, and `top_response.preference` for the limit.
     """
-    fall = evidence.limits["top_response.fall"]
+    fall = evidence.limits["top_response.preference" if evidence.card.compares else "top_response.fall"]
     findings = Findings()
     if not evidence.axes:
         return unpictured(evidence, NAME, MEASURE)

@@ -81,15 +81,16 @@ def _own_rows(
     first = given.values[scored, 0]
     again = given.values[scored, 1] if given.values.shape[1] > 1 else np.full(len(first), np.nan)
     draws, seed = draws_for(1), draw_seed(evidence.seed, NAME, dimension)
-    found = {
-        "within_share": variance_share(first, again, held, draws, seed),
-        "tie_rate": ratio_over_prompts(*ties(first, held), held, draws, seed),
-    }
+    found = {"tie_rate": ratio_over_prompts(*ties(first, held), held, draws, seed)}
+    if evidence.compared is None:  # strengths have no mean of their prompt: all their variance lies within
+        found["within_share"] = variance_share(first, again, held, draws, seed)
     rows = [
         measure_row(evidence, NAME, name, dimension, figure)
         for name, figure in found.items()
         if np.isfinite(figure.value)
     ]
+    if evidence.compared is not None:
+        return rows
     known = int(np.isfinite(again).sum())
     return [*rows, {**evidence.key(NAME, "within_share_retests", dimension=dimension), "value": float(known)}]
 

@@ -154,7 +154,9 @@ def try_one(
     """Load a judge, show it three pictures in several ways, and say what a whole audit would take."""
     import time
 
+    from judge_audit import trying_pairs
     from judge_audit.judges import load_judge
+    from judge_audit.judges.comparing import ComparingJudge
     from judge_audit.parts import find_axes
     from judge_audit.trying import DEMO_ITEMS, demo_stimuli, stimuli_of, told, try_judge
 
@@ -164,19 +166,25 @@ def try_one(
     loaded = time.perf_counter() - started
     named, count = stimuli_of(items) if items else (demo_stimuli(), DEMO_ITEMS)
     axes = {name: part.thing for name, part in find_axes(str(folder)).items() if part.thing.default}
+    card = judge.card
     try:
-        trial = try_judge(judge, named, axes, items=count)
+        if isinstance(judge, ComparingJudge):
+            pairs = trying_pairs.try_comparer(judge, named, axes)
+            content, answered = trying_pairs.told(pairs), pairs.answered
+            lines = trying_pairs.lines(pairs, loaded)
+        else:
+            trial = try_judge(judge, named, axes, items=count)
+            content, answered, lines = told(trial), trial.answered, _trial_lines(card, trial, loaded)
     finally:
         if callable(close := getattr(judge, "close", None)):
             close()
-    card = judge.card
     if as_json:
         document = {"judge_id": card.judge_id, "card": json.loads(card.as_json()), "seconds_to_load": loaded}
-        typer.echo(json.dumps(document | told(trial), ensure_ascii=False, indent=2, allow_nan=False))
+        typer.echo(json.dumps(document | content, ensure_ascii=False, indent=2, allow_nan=False))
     else:
-        for line in (*_card_lines(card), *_trial_lines(card, trial, loaded)):
+        for line in (*_card_lines(card), *lines):
             typer.echo(line)
-    if not trial.answered:
+    if not answered:
         raise typer.Exit(EXIT_JUDGE_FAILED)
 
 
@@ -194,6 +202,7 @@ def _card_lines(card: Card) -> list[str]:
     claims = {
         "dimensions": ", ".join(card.dimensions),
         "scale": f"{scale}, {'higher' if card.higher_is_better else 'lower'} is better",
+        "compares": "two pictures at a time, and gives no score" if card.compares else "",
         "licence": card.licence,
         "runs on": card.runtime,
         "batch": f"{card.batch_size} pictures",

@@ -14,7 +14,7 @@ from judge_audit import __version__
 from judge_audit.audits import RESULTS, result_of
 from judge_audit.change import difference, draw_sample, replay
 from judge_audit.digests import canonical_json, text_digest
-from judge_audit.gate.evidence import EVIDENCE, digested, evidence_of
+from judge_audit.gate.evidence import EVIDENCE, compared_of, digested, evidence_of
 from judge_audit.gate.owed import expiry, iso, missing_pieces, signatures
 from judge_audit.gate.telling import document_of
 from judge_audit.messages import say
@@ -67,6 +67,9 @@ def rows_of(lake: Lake, rests: Rests) -> dict[str, Callable[[], pa.Table]]:
         **{name: partial(result_of, lake, name, rests.candidate) for name in RESULTS},
         **{name: partial(evidence_of, lake, name, audit) for name in EVIDENCE},
     }
+    if lake.files("comparisons", audit["judge_id"]):
+        found["comparisons"] = partial(compared_of, lake, audit)
+        found["strengths"] = partial(lake.read, "strengths", audit_id=rests.candidate)
     found["gates"] = lambda: lake.read("gates", audit_id=rests.candidate, gate_id=rests.gate_id)
     if rests.approval_id:
         found["approvals"] = lambda: lake.read("approvals", approval_id=rests.approval_id)

@@ -68,3 +68,16 @@ def evidence_of(lake: Lake, name: str, audit: Mapping[str, Any]) -> pa.Table:
         return held
     asked = lake.read("probes", plan_id=audit["plan_id"])["probe_id"]
     return held.filter(pc.is_in(held["probe_id"], value_set=pc.unique(asked)))
+
+
+def compared_of(lake: Lake, audit: Mapping[str, Any]) -> pa.Table:
+    """Read what a judge that compares answered to the plan of an audit.
+
+    Args:
+        lake: The lake.
+        audit: A row of `audits`.
+    """
+    held = lake.read("comparisons", judge_id=audit["judge_id"])
+    asked = pc.unique(lake.read("probes", plan_id=audit["plan_id"])["probe_id"])
+    inside = [pc.is_in(held[name], value_set=asked) for name in ("left_probe", "right_probe")]
+    return held.filter(pc.and_(*inside))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_ENTRIES = 2_000
 LARGEST = 1e18
+SCALE = ("scale_low", "scale_high", "scale_step")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class Card:
         dimensions: Names of its sub-scores; `overall` is the one that ladders use.
         means: What is its own name for semantic, structure, aesthetic or compliance, where it has another.
         needs_prompt: Whether an empty prompt is a fault.
+        compares: Whether it compares two pictures and gives no score; identity.
         batch_size: Images per request; also what is committed at a time.
         concurrency: Requests in flight at most.
         description: One sentence for people.
@@ -74,6 +76,7 @@ class Card:
     dimensions: tuple[str, ...] = (OVERALL,)
     means: Mapping[str, str] = field(default_factory=dict)
     needs_prompt: bool = False
+    compares: bool = False
     batch_size: int = 32
     concurrency: int = 8
     description: str = ""
@@ -102,6 +105,7 @@ class Card:
             canonical_json(self.preprocessing),
             canonical_json(self.decoding),
             self.parser_version,
+            *(["compares"] if self.compares else []),
         )
 
     def as_json(self) -> str:
@@ -182,6 +186,8 @@ def card_of(content: Any, origin: str, kinds: Iterable[str] | None = None) -> Ca
         raise InputError([Fault(origin, 0, "scale_low", message)])
     if faults := _means_faults(origin, content):
         raise InputError(faults, "means says: the audit's name of a dimension, then the judge's own.")
+    if faults := _comparing_faults(origin, content):
+        raise InputError(faults, "A judge that compares two pictures answers left, right or tie.")
     own = {name: told["default"] for name, told in schema["properties"].items() if "default" in told}
     content = {**own, **content}
     known = {entry.name for entry in fields(Card)}
@@ -205,6 +211,21 @@ def _means_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
             said = f"the judge has a dimension “{name}” of its own; it cannot be called “{called}” as well."
             faults.append(Fault(origin, 0, f"means.{name}", said))
     return faults
+
+
+def _comparing_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
+    """Find what a judge that compares two pictures cannot have: a scale, a direction, sub-scores."""
+    if not content.get("compares"):
+        return []
+    scale = dict.fromkeys(SCALE, "it gives no score, so it has no scale; leave it out.")
+    wrong = {name: message for name, message in scale.items() if content.get(name) is not None}
+    if content.get("higher_is_better") is False:
+        wrong["higher_is_better"] = "the picture that it names is the better one; leave it out."
+    if content.get("dimensions", [OVERALL]) != [OVERALL] or content.get("means"):
+        wrong["dimensions"] = (
+            f"it says which picture is better as a whole; leave it out, or write [{OVERALL}]."
+        )
+    return [Fault(origin, 0, name, message) for name, message in wrong.items()]
 
 
 def unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds

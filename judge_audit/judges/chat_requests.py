@@ -87,10 +87,7 @@ class ChatRequest:
 
     def fields(self, stimulus: Stimulus) -> dict[str, Any]:
         """Make the fields of one request."""
-        url = {"url": data_url(self.picture(stimulus.image))}
-        if self.detail:
-            url["detail"] = self.detail
-        parts: list[dict[str, Any]] = [{"type": "image_url", "image_url": url}]
+        parts = self._pictures(stimulus)
         parts.insert(
             len(parts) if self.place == "before" else 0, {"type": "text", "text": self.text(stimulus.prompt)}
         )
@@ -98,6 +95,16 @@ class ChatRequest:
         if self.system:
             messages.insert(0, {"role": "system", "content": self.system})
         return {"model": self.model, "messages": messages, **self.decoding, **self._form()}
+
+    def _pictures(self, stimulus: Stimulus) -> list[dict[str, Any]]:
+        """Give what is shown."""
+        return [self._picture_part(stimulus.image)]
+
+    def _picture_part(self, image: NDArray[np.uint8]) -> dict[str, Any]:
+        url = {"url": data_url(self.picture(image))}
+        if self.detail:
+            url["detail"] = self.detail
+        return {"type": "image_url", "image_url": url}
 
     def _form(self) -> dict[str, Any]:
         """Say in which form the answer is to come."""

@@ -20,12 +20,14 @@ from judge_audit.judges.cards import LARGEST
 from judge_audit.judges.chat_replies import short
 from judge_audit.judges.chat_requests import png
 from judge_audit.judges.keys import Hidden, read_key, secrets_around
+from judge_audit.judges.preferences import VERSION
 from judge_audit.judges.prices import Prices, prices_of
 from judge_audit.judges.program_cards import identity_of, program_of
 from judge_audit.judges.programs import Broken, Command, Program
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
 from judge_audit.judges.replies import combined, read_reply
 from judge_audit.judges.reply_rules import ReplyRule, rule_of
+from judge_audit.judges.shown_pairs import Comparer, ShownPair, reply_of
 from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ class CommandJudge:
     def most_cost(self, height: int, width: int, prompt: str) -> float:
         """Say what one answer costs: pictures have one price."""
         del height, width, prompt
-        return self.prices.picture
+        return self.prices.cost(0, 0)
 
     def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
         """Have a running program answer; one that ends or hangs is started again, and goes on picture by picture.
@@ -149,7 +151,7 @@ class CommandJudge:
     def _reply(self, answer: Mapping[str, Any]) -> Reply:
         """Read one answer."""
         paid, used = _number(answer.get("cost")), _number(answer.get("tokens"))
-        paid = self.prices.picture if paid is None else paid
+        paid = self.prices.cost(0, 0) if paid is None else paid
         return replace(self._read(answer), cost=max(0.0, paid), tokens=max(0, int(used or 0)))
 
     def _read(self, answer: Mapping[str, Any]) -> Reply:
@@ -157,6 +159,8 @@ class CommandJudge:
         for name, state in (("error", State.FAILED), ("refused", State.REFUSED)):
             if answer.get(name):
                 return Reply(state=state, raw=raw)
+        if self.card.compares:
+            return _choice(answer, raw)
         if isinstance(answer.get("text"), str):
             found = read_reply(answer["text"], self.rule)
         else:
@@ -196,7 +200,22 @@ def _found(value: Any) -> tuple[float | None, State]:  # noqa: ANN401 - whatever
     return None, State.EMPTY if value is None else State.UNPARSABLE
 
 
+def _choice(answer: Mapping[str, Any], raw: str) -> Reply:
+    """Read which of two pictures the program named."""
+    told = answer.get("choice", answer.get("text"))
+    found = reply_of(told) if isinstance(told, str) else Reply(state=State.EMPTY)
+    if told is not None and not isinstance(told, str):
+        found = Reply(state=State.UNPARSABLE)
+    return found if found.state == State.OK and "text" not in answer else replace(found, raw=raw)
+
+
 def _question(folder: Path, at: int, stimulus: Stimulus) -> dict[str, Any]:
+    if isinstance(stimulus, ShownPair):
+        named = {"left": stimulus.image, "right": stimulus.second}
+        paths = {name: folder / f"{at}-{name}.png" for name in named}
+        for name, path in paths.items():
+            path.write_bytes(png(named[name]))
+        return {**{name: str(path) for name, path in paths.items()}, "prompt": stimulus.prompt}
     path = folder / f"{at}.png"
     path.write_bytes(png(stimulus.image))
     return {"image": str(path), "prompt": stimulus.prompt}
@@ -228,10 +247,10 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         target=canonical_json(told),
         weights=card.weights or text_digest(*(part for part in told if part.startswith("sha256:"))),
         pinned=card.pinned or not card.weights,
-        parser_version=f"{card.parser_version}/{rule.version}",
+        parser_version=f"{card.parser_version}/{f'pairs {VERSION}' if card.compares else rule.version}",
         runtime=f"{program.name}",
     )
-    return CommandJudge(
+    judge = CommandJudge(
         card=identified,
         command=Command(
             (str(program), *words[1:]),
@@ -240,6 +259,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
             float(card.settings.get("timeout", 120)),
         ),
         rule=rule,
-        prices=prices_of(card),
+        prices=replace(prices_of(card), pictures=2 if card.compares else 1),
         _hidden=hidden,
     )
+    return Comparer(judge) if card.compares else judge

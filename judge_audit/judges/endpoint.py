@@ -20,10 +20,12 @@ from judge_audit.judges.chat_client import ChatClient, Patience
 from judge_audit.judges.chat_failures import Failed
 from judge_audit.judges.chat_replies import NoLogprobs, ReplyReader, Usage, served_by, short, usage_of
 from judge_audit.judges.chat_requests import SLOT, ChatRequest, characters
+from judge_audit.judges.comparing_endpoint import PairReader, pair_request_of
 from judge_audit.judges.keys import Hidden, read_key
 from judge_audit.judges.prices import Prices, prices_of
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
 from judge_audit.judges.reply_rules import rule_of
+from judge_audit.judges.shown_pairs import Comparer
 from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
@@ -181,6 +183,8 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         files.fault("pinned", "say by weights: what is pinned, e.g. weights: sha256:9f86d0….")
     rule = rule_of(card)
     request, reader = request_of(card, files, rule), reader_of(card, files, rule)
+    if card.compares:
+        request, reader = pair_request_of(card, files, request), PairReader("text", rule, card.dimensions[0])
     key = read_key(card, files)
     hidden = Hidden(key)
     if hidden.within(card.as_json()):
@@ -202,16 +206,17 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         runtime=f"openai {client}, {address}",
         **claims_of(card, request),
     )
-    return EndpointJudge(
+    judge = EndpointJudge(
         card=identified,
         request=request,
         reader=reader,
-        prices=prices_of(card),
+        prices=replace(prices_of(card), pictures=2 if card.compares else 1),
         most_out=most_out(request.decoding),
         _client=ChatClient(address, key, hidden, asking, name=card.name),
         _hidden=hidden,
         _pool=ThreadPoolExecutor(card.concurrency, thread_name_prefix="endpoint"),
     )
+    return Comparer(judge) if card.compares else judge
 
 
 def _client_version(card: Card) -> str:

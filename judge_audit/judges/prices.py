@@ -28,6 +28,7 @@ class Prices:
         output: Of one token that is answered.
         picture: Of one picture, beside its tokens.
         picture_tokens: Tokens of one picture, where the card says so.
+        pictures: Pictures of one request.
     """
 
     currency: str = ""
@@ -35,17 +36,18 @@ class Prices:
     output: float = 0.0
     picture: float = 0.0
     picture_tokens: int | None = None
+    pictures: int = 1
 
     def cost(self, tokens_in: float, tokens_out: float) -> float:
         """Price one answer."""
-        return self.picture + tokens_in * self.input + tokens_out * self.output
+        return self.pictures * self.picture + tokens_in * self.input + tokens_out * self.output
 
     def tokens_in(self, height: int, width: int, characters: int) -> int:
         """Guess how many tokens a picture with its text is."""
         picture = self.picture_tokens
         if picture is None:
             picture = height * width // PIXELS_PER_TOKEN
-        return OVERHEAD + picture + -(-characters // CHARACTERS_PER_TOKEN)
+        return OVERHEAD + self.pictures * picture + -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def prices_of(card: Card) -> Prices:

@@ -1,4 +1,4 @@
-"""Any Python callable as a judge: `module:attribute`, a function in a notebook, or an object with `score`."""
+"""Any Python callable as a judge: `module:attribute`, a function in a notebook, an object with `score` or `compare`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.errors import Fault, InputError, UsageError
 from judge_audit.judges.card_faults import ADVICE
 from judge_audit.judges.cards import Card
+from judge_audit.judges.comparing_callable import CallableComparer, compares
 from judge_audit.judges.identity import code_digest
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
 from judge_audit.vocabulary import OVERALL, State
@@ -80,6 +81,9 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         raise InputError([Fault(card.origin.name, 0, "target", told)], ADVICE) from error
     if isinstance(loaded, Judge):
         return loaded
+    if card.compares or compares(loaded):
+        pinned = card.pinned or says_pinned(loaded)
+        return CallableComparer.of(loaded, card.target, replace(card, pinned=pinned))
     weights = card.weights or code_digest(loaded, card.target)
     return wrap(loaded, replace(card, weights=weights, pinned=card.pinned or says_pinned(loaded)))
 
@@ -100,6 +104,8 @@ def wrap(function: Any, card: Card | None = None) -> Judge:  # noqa: ANN401 - an
     """
     if isinstance(function, Judge):
         return function
+    if compares(function):
+        return CallableComparer.of(function, type(function).__qualname__)
     if not callable(function):
         raise UsageError(f"a judge must be callable as score(images, prompts); {function!r:.80} is not.")
     name = getattr(function, "__qualname__", type(function).__name__)

@@ -34,9 +34,9 @@ COMMIT = (
 """The commit that wrote a row; else from the name of its part."""
 
 FIRST_WINS = "commit_id, filename"
+ANSWERS = frozenset({"calls", "comparisons"})
+"""Tables of answers: one that failed may have been bought again, one drawn otherwise too."""
 CALLS_ORDER = "coalesce(state, '') = 'failed', first_drawn DESC NULLS LAST, called_at, commit_id, filename"
-FIRST_DRAWN = "min(called_at) OVER (PARTITION BY judge_id, probe_id, repeat, pixel_digest) AS first_drawn"
-"""When the pixels that a call was shown were first shown for its probe."""
 
 
 def quoted(text: str) -> str:
@@ -97,11 +97,18 @@ def _columns(table: str) -> str:
     return ", ".join(named(column.name) for column in definition(table).columns)
 
 
+def _first_drawn(table: str) -> str:
+    """Write when the pixels that an answer is about were first shown for its key."""
+    wanted = definition(table)
+    shown = [*wanted.key, *(name for name in wanted.witness if name.endswith("digest"))]
+    return f"min(called_at) OVER (PARTITION BY {', '.join(map(named, shown))}) AS first_drawn"
+
+
 def _ranked(table: str, rows: str, rank: str) -> str:
     """Rank the rows that bear the same key, best first, and keep those of a rank."""
     order = FIRST_WINS
-    if table == "calls":
+    if table in ANSWERS:
         order = CALLS_ORDER
-        rows = f"SELECT *, {FIRST_DRAWN} FROM ({rows})"
+        rows = f"SELECT *, {_first_drawn(table)} FROM ({rows})"
     over = f"PARTITION BY {', '.join(map(named, definition(table).key))} ORDER BY {order}"
     return f"SELECT * FROM ({rows}) QUALIFY row_number() OVER ({over}) {rank}"

@@ -36,11 +36,14 @@ class Reference:
         values: One score per item, shape (N,), finite.
         clusters: The cluster of each as a number 0 … C−1, shape (N,).
         n_clusters: C.
+        direct: Whether the scores of changed items are lifts already: preferences of a judge that compares, from
+            −½ to ½ and 0 for the original. The values then rank nothing.
     """
 
     values: Floats
     clusters: Ints
     n_clusters: int
+    direct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +96,20 @@ def lifts(values: Floats, originals: Floats, clusters: Ints, reference: Referenc
     Returns:
         Lifts; NaN where either score is NaN or no other cluster is there.
     """
+    if reference.direct:
+        return _direct(values - originals, clusters, reference)
     return _from_gain(
         placements(values, reference) - placements(originals, reference),
         np.isnan(values) | np.isnan(originals),
         clusters,
         reference,
     )
+
+
+def _direct(values: Floats, clusters: Ints, reference: Reference) -> Lifts:
+    """Take preferences for lifts: they rest on no reference."""
+    without = np.broadcast_to(values[:, None], (len(values), reference.n_clusters))
+    return Lifts(values, without, clusters)
 
 
 def _from_gain(gain: Floats, lost: NDArray[np.bool_], clusters: Ints, reference: Reference) -> Lifts:
@@ -120,7 +131,12 @@ def _from_gain(gain: Floats, lost: NDArray[np.bool_], clusters: Ints, reference:
 
 
 def extreme_lifts(originals: Floats, clusters: Ints, reference: Reference, *, highest: bool) -> Lifts:
-    """Lift an item would have had at the very top (1 − F(y₀)) or bottom (−F(y₀)) of its source."""
+    """Lift an item would have had at the very top (1 − F(y₀)) or bottom (−F(y₀)) of its source.
+
+    A preference reaches from −½ to ½.
+    """
+    if reference.direct:
+        return _direct(np.where(np.isnan(originals), np.nan, 0.5 if highest else -0.5), clusters, reference)
     sizes = np.bincount(reference.clusters, minlength=reference.n_clusters).astype(float)
     best = np.broadcast_to(sizes if highest else np.zeros_like(sizes), (len(originals), len(sizes)))
     return _from_gain(best - placements(originals, reference), np.isnan(originals), clusters, reference)

@@ -170,6 +170,11 @@ def _draws(
     notes = []
     scored = {item: (items[item]["source"], value) for item, value in scores.items() if item in items}
     draws = draw_order(scored, quantile=wanted.quantile, each=wanted.each, seed=seed)
+    if not scores:
+        notes.append(
+            "The judge scored no untouched item (one that compares two pictures never does): the top and the "
+            "bottom of its order were left out."
+        )
     table = lake.read("items", plan_id=audit["plan_id"])
     acts = acts_of(lake, table, audit["judge_id"])
     if acts.decisions is None:

@@ -9,6 +9,7 @@ from judge_audit.messages import knows, say
 from judge_audit.report.anchors import anchors_of
 from judge_audit.report.between import between_of
 from judge_audit.report.canaries import canaries_of, canary_caveat
+from judge_audit.report.comparisons import comparisons_of
 from judge_audit.report.covariates import covariates_of
 from judge_audit.report.dimensions import dimensions_of
 from judge_audit.report.facts import Facts, parsed, read_facts
@@ -76,6 +77,7 @@ def make_document(
         "capability": capability_of(facts.verdicts).value,
         "meaning": [{"dimension": name, **meaning(placing[name], facts.card)} for name in dimensions],
         "sight": sight_of(facts, list(axes)),
+        "comparisons": comparisons_of(facts),
         "fix_first": _fix_first(facts, first),
         "caveats": _caveats(facts, sections, warnings) + ([canary_caveat(canaries)] if canaries else []),
         "canaries": canaries,

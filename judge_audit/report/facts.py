@@ -34,6 +34,19 @@ STATES = """
 SELECT source, axis, state, count(*) AS calls FROM all_responses
 WHERE plan_id = $1 AND judge_id = $2 GROUP BY ALL ORDER BY source, axis, state
 """
+COMPARED_STATES = """
+WITH shown AS (
+    SELECT probe_id, item_id, axis FROM probes WHERE plan_id = $1
+    QUALIFY row_number() OVER (PARTITION BY probe_id ORDER BY item_id, axis) = 1
+)
+SELECT items.source, CASE WHEN one.axis = 'original' THEN other.axis ELSE one.axis END AS axis, state,
+    count(*) AS calls
+FROM comparisons
+JOIN shown AS one ON one.probe_id = left_probe
+JOIN shown AS other ON other.probe_id = right_probe
+JOIN items ON items.plan_id = $1 AND items.item_id = one.item_id
+WHERE judge_id = $2 GROUP BY ALL ORDER BY items.source, axis, state
+"""
 ZONES = """
 SELECT item_id, axis, perceptible_low, perceptible_high, objectionable, provisional FROM zones
 WHERE plan_id = $1 AND zones_id = $2 ORDER BY axis, item_id
@@ -159,7 +172,7 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
         items=_counts(con, plan_id),
         untouched=_rows(con, UNTOUCHED, plan_id, judge_id),
         changed=_rows(con, CHANGED, plan_id, judge_id),
-        states=_rows(con, STATES, plan_id, judge_id),
+        states=_rows(con, COMPARED_STATES if card.get("compares") else STATES, plan_id, judge_id),
         zones=_rows(con, ZONES, plan_id, configuration.get("zones_id") or ""),
         curves=_results(con, "curves", audit_id, judge_id, IMAGES),
         measures=[

@@ -14,6 +14,7 @@ from judge_audit.report import (
     between,
     changes,
     charts,
+    comparisons,
     covariate_charts,
     covariates,
     dimension_words,
@@ -49,6 +50,11 @@ SQL = (
     'judge-audit lake sql "SELECT * FROM covariate_verdicts"',
     'judge-audit lake sql "SELECT * FROM percentiles"',
     'judge-audit lake sql "SELECT * FROM worst_movers"',
+)
+COMPARED_SQL = (
+    'judge-audit lake sql "SELECT * FROM comparisons_by_position"',
+    'judge-audit lake sql "SELECT * FROM pairwise_ranks"',
+    SQL[0],
 )
 
 
@@ -94,6 +100,7 @@ def write_page(
             statistics=STATISTICS,
             smallest=_smallest(document["controls"]["smallest_lift"]),
             plainly=plainly,
+            sql=COMPARED_SQL if document["comparisons"] else SQL,
             side=SIDE,
             quality=QUALITY,
         )
@@ -196,6 +203,8 @@ def environment() -> jinja2.Environment:
         "direction": hacking.direction,
         "doses_text": hacking.doses_text,
         "between_chart": between.between_chart,
+        "compared_share": comparisons.share_and_interval,
+        "compared_agreement": comparisons.agreement_and_interval,
         "spread_text": between.spread_text,
         "forest_interval": forest.interval_text,
         "curve": charts.curve,
@@ -228,7 +237,6 @@ def environment() -> jinja2.Environment:
         "symbols": SYMBOLS,
         "verdicts": [verdict.value for verdict in Verdict],
         "standing_look": STANDING_LOOK,
-        "sql": SQL,
     }
     environment.filters |= {
         "number": charts.number_text,

@@ -12,6 +12,7 @@ from judge_audit.calling import score_block
 from judge_audit.errors import UsageError
 from judge_audit.measures.headroom import COMBO
 from judge_audit.sight import SIGHT
+from judge_audit.stages.comparing import answers_of, buy_comparisons, comparing
 from judge_audit.stages.planning import combined_plans
 from judge_audit.stages.watching import keep_to
 from judge_audit.tables import from_rows
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from judge_audit.budget import Purse
-    from judge_audit.calling import BatchResult, Damage
+    from judge_audit.calling import BatchResult
+    from judge_audit.drawing import Damage
     from judge_audit.judges.protocol import Judge
     from judge_audit.probes import Block
     from judge_audit.session import Session
@@ -42,6 +44,14 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
         Seconds per picture, and how many pictures were shown to find out; their answers are kept.
     """
     card = current.judge.card
+    if comparing(current):
+        bought = 0
+        if not answers_of(current, card.judge_id):
+            purse = current.purse(prepared.audit_id)
+            bought = buy_comparisons(current, prepared.plan_id, most=TRIED, purse=purse)
+        table = "comparisons"
+        held = current.lake.read(table, judge_id=card.judge_id, state=State.OK.value)["latency_ms"]
+        return float(pc.approximate_median(held).as_py() or 0.0) / 1000, bought
     if not current.lake.answered(card.judge_id).num_rows:
         shown = [
             (item, [probe for probe in probes if is_first(probe)])
@@ -84,7 +94,11 @@ def score(
     # The instruments need no turn of the judge's: they measure while it thinks.
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
         measured = beside.submit(_measure, current, work)
-        bought = _buy(current, current.judge, work, _damage(current, prepared), on_probes, purse)
+        if comparing(current):
+            name = prepared.plan_id
+            bought = buy_comparisons(current, name, block=block, on_settled=on_probes, purse=purse)
+        else:
+            bought = _buy(current, current.judge, work, _damage(current, prepared), on_probes, purse)
         measured.result()
     return bought
 

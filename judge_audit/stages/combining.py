@@ -38,6 +38,8 @@ def combine(current: Session, prepared: Prepared) -> Prepared:
     Returns:
         The audit with the blocks of this second round instead of the first's, and its calls counted in.
     """
+    if current.judge.card.compares:
+        return replace(prepared, blocks=())
     keep_to(current, prepared.canaries)
     probes = chosen_probes(current, prepared, current.judge.card)
     new, unsettled = unsettled_of(current, probes)

@@ -10,9 +10,11 @@ import pyarrow.compute as pc
 
 from judge_audit.anchors import kept_anchors
 from judge_audit.checks.evidence import Evidence, Findings
+from judge_audit.checks.not_asked import ASKED, not_asked
 from judge_audit.covariates import covariate_table
 from judge_audit.digests import canonical_json
 from judge_audit.imports.covariates import instrument
+from judge_audit.judges.controls.comparing import PairedJudge
 from judge_audit.judges.controls.planted import PlantedJudge
 from judge_audit.judges.controls.seeing import SeeingJudge
 from judge_audit.limits import read_limits
@@ -20,6 +22,7 @@ from judge_audit.parts import find_checks, find_uses, part_digests
 from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
+from judge_audit.stages.comparing import comparing, heard_from, pair_controls, strength_rows
 from judge_audit.stages.history import remember
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.stages.remembering import Memory
@@ -71,7 +74,7 @@ def check(current: Session, prepared: Prepared) -> None:
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
         if row["perceptible_low"] is not None
     }
-    controls: list[PlantedJudge | SeeingJudge] = [*current.controls(prepared.zones_id), *current.seeing]
+    controls = _controls(current, prepared)
     answers = answers_of(current, [control.card.judge_id for control in controls])
     for control in controls:
         own = answers[control.card.judge_id]
@@ -79,7 +82,8 @@ def check(current: Session, prepared: Prepared) -> None:
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
-    margin = read_limits(current.configuration.limits)["premature.margin"]
+    limit = "premature.preference" if comparing(current) else "premature.margin"
+    margin = read_limits(current.configuration.limits)[limit]
     findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))
     findings += _purity(current, prepared, instruments[0], memory)
     memory.keep()
@@ -96,6 +100,13 @@ def check(current: Session, prepared: Prepared) -> None:
     )
     current.lake.commit({"audits": audit_row(current, prepared, "complete")})
     remember(current.lake, prepared.audit_id)
+
+
+def _controls(current: Session, prepared: Prepared) -> list[PlantedJudge | SeeingJudge | PairedJudge]:
+    """Give the controls that were asked beside the judge."""
+    if comparing(current):
+        return list(pair_controls(current, prepared.zones_id))
+    return [*current.controls(prepared.zones_id), *current.seeing]
 
 
 def _first(held: pa.Table) -> list[dict[str, Any]]:
@@ -129,17 +140,25 @@ def _examine(
     card: Card,
     looking: _Looking,
     *,
-    control: PlantedJudge | SeeingJudge | None = None,
+    control: PlantedJudge | SeeingJudge | PairedJudge | None = None,
     answers: Answered | None = None,
 ) -> tuple[Findings, list[dict[str, Any]]]:
     """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
     combined = combined_plans(prepared, card.judge_id)
-    given = responses(current, prepared.plan_id, card.judge_id, *combined, answers=answers)
-    if control is not None:
-        given = only_shown(given, shown_to_controls(current, prepared.plan_id))
+    compared = heard_from(current, prepared.plan_id, card.judge_id) if card.compares else None
+    if compared is not None:
+        given = compared.responses
+        rows = strength_rows(compared, prepared.audit_id, card.judge_id, is_control=control is not None)
+        current.lake.commit({"strengths": from_rows("strengths", rows)})
+    else:
+        given = responses(current, prepared.plan_id, card.judge_id, *combined, answers=answers)
+        if control is not None:
+            given = only_shown(given, shown_to_controls(current, prepared.plan_id))
     told = current.labels(prepared.plan_id) if control is None else None
     labels = told.table if told else None
-    if isinstance(control, PlantedJudge) and not control.control.pairs_only:
+    if isinstance(control, PairedJudge) or (
+        isinstance(control, PlantedJudge) and not control.control.pairs_only
+    ):
         labels = pa.Table.from_pylist(control.labels(_untouched(given)))
     acts = current.acts(prepared.plan_id) if control is None else None
     evidence = Evidence(
@@ -165,17 +184,25 @@ def _examine(
         pairs=None if isinstance(control, SeeingJudge) else _pairs(current, prepared.plan_id),
         damaged_labels=told.damaged if told else None,
         kinds=current.kinds,
+        compared=compared.compared if compared is not None else None,
     )
     key = looking.memory.key(*_told(evidence))
     found = looking.memory.recall(key, prepared.audit_id)
     if found is None:
         found = Findings()
         for part in looking.checks:
-            found += Findings() if part.digest else part.thing(evidence)
+            found += Findings() if part.digest else _asked(part, evidence)
         looking.memory.learn(key, found)
     for part in looking.checks:
-        found += part.thing(evidence) if part.digest else Findings()
+        found += _asked(part, evidence) if part.digest else Findings()
     return found, list(found.verdicts)
+
+
+def _asked(part: Part[Callable[[Evidence], Findings]], evidence: Evidence) -> Findings:
+    """Run a check, or say of one that needs scores that a judge which compares gives none."""
+    if evidence.compared is None or part.name in ASKED:
+        return part.thing(evidence)
+    return not_asked(evidence, part.name)
 
 
 def _told(evidence: Evidence) -> tuple[dict[str, pa.Table], dict[str, Any]]:

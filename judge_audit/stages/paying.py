@@ -51,7 +51,8 @@ def estimate(current: Session, prepared: Prepared) -> Estimate:
     judge, calls = current.judge, prepared.new_calls
     if not isinstance(judge, PricedJudge) or not judge.currency:
         return Estimate(calls)
-    held = current.lake.read("calls", judge_id=judge.card.judge_id, state=State.OK.value)["cost"]
+    bought = "comparisons" if judge.card.compares else "calls"
+    held = current.lake.read(bought, judge_id=judge.card.judge_id, state=State.OK.value)["cost"]
     if len(held) >= ENOUGH:
         return Estimate(calls, calls * float(pc.mean(held).as_py()), judge.currency, len(held))
     items = current.plan_table("items", prepared.plan_id).select(["height", "width", "prompt"]).to_pylist()

@@ -26,9 +26,10 @@ from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.probes import Block, blocks, make_plan, turns
 from judge_audit.sight import SIGHT
+from judge_audit.stages.comparing import comparing, control_cards, outstanding, plan_notes
 from judge_audit.stages.registering import register
 from judge_audit.stages.watching import watch
-from judge_audit.tables import from_rows
+from judge_audit.tables import empty, from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 
 if TYPE_CHECKING:
@@ -103,18 +104,22 @@ def prepare(
     card = current.judge.card
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
-    planted = [control.card for control in current.controls(zones_id)]
-    register(lake, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
+    register(lake, [card, *instruments, *control_cards(current, zones_id)])
     plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
     new, unsettled = unsettled_of(current, plan.probes)
-    asked = count_asked(plan.probes)
+    asked, shares = count_asked(plan.probes), blocks(plan)
+    if comparing(current):
+        new, begun, items = outstanding(current, plan.plan_id)
+        asked, unsettled = begun.total(), unsettled | items
+        shares = tuple(replace(one, probes=sum(begun[name] for name in one.item_ids)) for one in shares)
+        told = (*told, *plan_notes(current, plan.plan_id))
     acts = current.acts(plan.plan_id)
     prepared = Prepared(
         audit_id=audit_id,
         plan_id=plan.plan_id,
         zones_id=zones_id,
         judge_id=card.judge_id,
-        blocks=tuple(block for block in blocks(plan) if unsettled.intersection(block.item_ids)),
+        blocks=tuple(block for block in shares if unsettled.intersection(block.item_ids)),
         new_calls=new,
         reused_calls=asked - new,
         warnings=(*warnings, *told, *notes, *current.labels(plan.plan_id).notes, *acts.notes),
@@ -172,8 +177,10 @@ def _planned(
         ladder_items=configuration.ladder_items,
         repeats=configuration.repeats,
         seed=configuration.seed,
-        anchors=[row for row, _ in item_rows(current.anchors)] if current.anchors else [],
-        sight=not configuration.only,
+        anchors=[row for row, _ in item_rows(current.anchors)]
+        if current.anchors and not comparing(current)
+        else [],
+        sight=not configuration.only and not comparing(current),
         mismatches=mismatches,
     )
     imports = {} if configuration.readings or configuration.only else current.imported_readings[1]
@@ -188,6 +195,8 @@ IGNORED_ITEMS = (
 
 def _sound(current: Session, plan: Plan, zones_id: str) -> pa.Table:
     """Plan pairs of axes on a few items, by which combinations are chosen later, and put them into the lake."""
+    if comparing(current):
+        return empty("probes")
     name = soundings_id(plan.plan_id, zones_id)
     carriers = set(plan.ladder_items)
     rows = soundings(
@@ -218,7 +227,8 @@ def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
     new = 0
     if current.is_table:
         return new, items
-    for card in (current.judge.card, current.ruler.card, current.surveyor.card):
+    instruments = (current.ruler.card, current.surveyor.card)
+    for card in instruments if comparing(current) else (current.judge.card, *instruments):
         held = current.lake.answered(card.judge_id)
         usable = pc.and_(
             pc.equal(held["renderer"], fingerprint()), pc.not_equal(held["state"], State.FAILED.value)

@@ -12,6 +12,7 @@ from judge_audit.calling import score_control
 from judge_audit.sight import SIGHT
 from judge_audit.stages.asking import batches_of, keep, work_of
 from judge_audit.stages.combining import chosen_probes, drawn_without_pictures
+from judge_audit.stages.comparing import comparing, have_controls_compare
 from judge_audit.stages.planning import KEYS, combined_plans
 from judge_audit.stages.shown import only_shown, shown_to_controls
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
@@ -44,6 +45,9 @@ SHOWN_TO_CONTROLS = 2_000
 
 def score_controls(current: Session, prepared: Prepared) -> None:
     """Have every control answer: most from the recipes of probes, those that see from the pictures."""
+    if comparing(current):
+        have_controls_compare(current, prepared.plan_id, prepared.zones_id)
+        return
     shown = _sight_work(current, prepared)
     for seeing in current.seeing:
         batches = list(batches_of(current, seeing, shown))

@@ -1,6 +1,7 @@
 """Controls: judges with one planted fault each, found by a walk over this folder.
 
-Most answer from the recipes of probes; those whose fault lies in what they see are shown pixels.
+Most answer from the recipes of probes; those whose fault lies in what they see are shown pixels; those that compare
+serve beside judges that do.
 """
 
 from __future__ import annotations
@@ -9,18 +10,19 @@ import importlib
 import pkgutil
 
 from judge_audit.errors import MachineryError
+from judge_audit.judges.controls.comparing import PairControl, PairedJudge
 from judge_audit.judges.controls.planted import Control, PlantedJudge
 from judge_audit.judges.controls.seeing import SeeingControl, SeeingJudge
 
-NOT_CONTROLS = frozenset({"planted", "seeing"})
+NOT_CONTROLS = frozenset({"comparing", "planted", "seeing"})
 
 
-def _found() -> tuple[Control | SeeingControl, ...]:
+def _found() -> tuple[Control | PairControl | SeeingControl, ...]:
     found = []
     for info in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name):
         if info.name not in NOT_CONTROLS:
             control = getattr(importlib.import_module(f"{__name__}.{info.name}"), "CONTROL", None)
-            if not isinstance(control, Control | SeeingControl):
+            if not isinstance(control, Control | PairControl | SeeingControl):
                 raise MachineryError(f"controls/{info.name}.py: a control has a value CONTROL.")
             found.append(control)
     return tuple(found)
@@ -38,6 +40,12 @@ def control_list() -> tuple[Control, ...]:
 def builtin_controls(zones_id: str, seed: int) -> tuple[PlantedJudge, ...]:
     """Bind the shipped controls that answer from recipes to the zones of an audit."""
     return tuple(PlantedJudge(control, zones_id, seed) for control in control_list())
+
+
+def comparing_controls(zones_id: str, seed: int) -> tuple[PairedJudge, ...]:
+    """Bind the shipped controls that compare to the zones of an audit."""
+    found = (control for control in _found() if isinstance(control, PairControl))
+    return tuple(PairedJudge(control, zones_id, seed) for control in found)
 
 
 def seeing_controls() -> tuple[SeeingJudge, ...]:

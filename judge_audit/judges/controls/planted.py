@@ -161,18 +161,24 @@ class PlantedJudge:
         ]
 
     def _label(self, item_id: str, dimension: str, rater: int) -> float:
-        noise = float(ndtri(self._draw("rater", item_id, str(rater), *_named(dimension))))
+        noise = float(ndtri(self.draw("rater", item_id, str(rater), *_named(dimension))))
         seen = self._quality(item_id, dimension) + RATER_NOISE * noise
         return min(LABEL_HIGH, max(LABEL_LOW, float(round(seen))))
 
-    def _draw(self, *words: str) -> float:
+    def draw(self, *words: str) -> float:
+        """Draw a number in (0, 1) that depends on the seed, the control and some words alone."""
         whole = int(text_digest(str(self._seed), self.control.name, *words), 16)
         return (whole + 0.5) / 16**32
 
+    @staticmethod
+    def words(recipe: Recipe) -> tuple[str, ...]:
+        """Name a probe for the draws about it."""
+        return _words(recipe)
+
     def _quality(self, item_id: str, dimension: str) -> float:
-        place = self._draw("quality", item_id)
+        place = self.draw("quality", item_id)
         if dimension != OVERALL:
-            own = float(ndtri(self._draw("quality", item_id, dimension)))
+            own = float(ndtri(self.draw("quality", item_id, dimension)))
             place = float(ndtr(SHARED * float(ndtri(place)) + math.sqrt(1 - SHARED**2) * own))
         return WORST + (BEST - WORST) * place
 
@@ -181,10 +187,10 @@ class PlantedJudge:
         change = honest_change(recipe, scored)
         if recipe.axis.startswith(PAIR_AXIS):
             low, high = SEVERITY
-            change *= low + (high - low) * self._draw("severity", *_words(recipe))
-            change += _unsteadiness(recipe, scored, self._draw)
+            change *= low + (high - low) * self.draw("severity", *_words(recipe))
+            change += _unsteadiness(recipe, scored, self.draw)
         quality = self._quality(recipe.item_id, scored)
-        return self.control.answer(replace(recipe, dimension=dimension), quality, change, self._draw)
+        return self.control.answer(replace(recipe, dimension=dimension), quality, change, self.draw)
 
 
 def _words(recipe: Recipe) -> tuple[str, ...]:

@@ -1,0 +1,63 @@
+"""Deliberate mismatches shown side by side: does a judge that compares prefer the intact member?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.checks.both_orders import PAIRS
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.ladder_question import figure_columns, number
+from judge_audit.checks.not_asked import not_asked
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
+from judge_audit.measures.places import clustered_mean
+from judge_audit.messages import say
+from judge_audit.vocabulary import OVERALL, PAIR_AXIS, State, Verdict
+
+if TYPE_CHECKING:
+    from judge_audit.checks.evidence import Evidence
+
+NAME = "mismatch"
+MEASURE = "damage_preference"
+
+
+def damage_preferred(evidence: Evidence) -> Findings:
+    """Judge the preference for the damaged member kind by kind; of dimensions nothing can be said.
+
+    Pass: the 90 % interval lies below −`mismatch.preference`. Wholly above it at the corrected level:
+    *misses damage*; wholly above +`mismatch.preference`: *prefers damaged*.
+    """
+    assert evidence.compared is not None
+    findings = not_asked(evidence, NAME)
+    kinds = sorted({row["axis"] for row in evidence.compared.to_pylist() if row["about"] == PAIRS})
+    for axis in kinds:
+        findings += _kind(evidence, axis, len(kinds))
+    return findings
+
+
+def _kind(evidence: Evidence, axis: str, claims: int) -> Findings:
+    rows = [row for row in evidence.of_axis(axis) if row["state"] == State.OK]
+    names = sorted({row["cluster"] for row in rows})
+    place = {name: at for at, name in enumerate(names)}
+    values = np.array([row["value"] for row in rows], float)
+    figure = clustered_mean(values, np.array([place[row["cluster"]] for row in rows], dtype=np.intp))
+    limit = evidence.limits["mismatch.preference"]
+    verdict, finding = Verdict.INCONCLUSIVE, ""
+    low, _ = figure.interval(corrected_level(claims))
+    if figure.interval(PASS_LEVEL)[1] < -limit:
+        verdict = Verdict.PASS
+    elif low > -limit:
+        verdict, finding = Verdict.FAIL, "prefers_damaged" if low > limit else "misses_damage"
+    kind = axis.removeprefix(PAIR_AXIS)
+    shown = figure.interval(PASS_LEVEL)
+    words = {"value": number(figure.value), "low": number(shown[0]), "high": number(shown[1])}
+    words |= {"kind": kind.replace("_", " "), "n": f"{len(values):,}"}
+    key = evidence.key(NAME, MEASURE, dimension=OVERALL, kind=kind)
+    columns = figure_columns(figure)
+    row: dict[str, Any] = {name: columns[name] for name in ("value", "ci_low", "ci_high", "n")}
+    said = say(
+        f"compared.damage.{finding or verdict.value}" if figure.usable else "compared.damage.few", **words
+    )
+    told = {"verdict": verdict.value, "finding": finding, "reason": said, "provisional": False}
+    return Findings(measures=(key | columns,), verdicts=({**key, **row, "limit_high": -limit, **told},))

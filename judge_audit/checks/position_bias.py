@@ -1,0 +1,131 @@
+"""Position bias: does a judge that compares choose a place instead of a picture?
+
+Every pair is asked in both orders, so a preference for a place falls out of all ranks and preferences; here it is
+measured and named. Judged on what differs most to people's eyes: candidates of one prompt, else deliberate
+mismatches, else ladders.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.checks.both_orders import KINDS, UNTOUCHED, Told, shares_of_prompts, told
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.ladder_question import figure_columns, percent
+from judge_audit.measures.estimates import items_needed, wilson, within
+from judge_audit.measures.strengths import cyclic_triads
+from judge_audit.messages import say
+from judge_audit.vocabulary import OVERALL, State, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from judge_audit.checks.evidence import Evidence
+
+NAME = "position_bias"
+MEASURE = "left_share"
+
+
+def run(evidence: Evidence) -> Findings:
+    """Measure what the places owe, kind by kind, and judge the share of the picture shown first."""
+    if evidence.compared is None:
+        return Findings()
+    held = told(evidence)
+    measures = [row for kind, found in held.items() for row in _measures(evidence, kind, found)]
+    measures += _circles(evidence)
+    measures += _repeated(evidence, [row for found in held.values() for row in found.rows])
+    kind = next((name for name in KINDS if name in held and len(held[name].orders.plain)), None)
+    if kind is None:
+        return Findings(measures=tuple(measures), verdicts=(_missing(evidence),))
+    return Findings(measures=tuple(measures), verdicts=(_verdict(evidence, kind, held[kind]),))
+
+
+def _key(evidence: Evidence, measure: str, kind: str) -> dict[str, Any]:
+    return evidence.key(NAME, measure, dimension=OVERALL, kind=kind)
+
+
+def _share(evidence: Evidence, measure: str, kind: str, hits: int, n: int) -> dict[str, Any]:
+    """Make a row of a share with Wilson's interval."""
+    low, high = wilson(hits, n)
+    told_ = {"value": hits / n if n else None, "ci_low": low, "ci_high": high, "n": n}
+    return _key(evidence, measure, kind) | told_
+
+
+def _measures(evidence: Evidence, kind: str, found: Told) -> Iterator[dict[str, Any]]:
+    orders = found.orders
+    if not len(orders.plain):
+        return
+    yield _key(evidence, MEASURE, kind) | _around_half(figure_columns(orders.left_lean()))
+    yield _key(evidence, "order_agreement", kind) | figure_columns(orders.agreement())
+    yield _share(evidence, "left_decided", kind, orders.left_wins, orders.decided)
+    yield _share(evidence, "tied_choices", kind, len(orders.answers) - orders.decided, len(orders.answers))
+    yield _share(evidence, "same_winner", kind, *orders.same_winner())
+
+
+def _around_half(columns: dict[str, Any]) -> dict[str, Any]:
+    """Turn a lean into a share, which lies between 0 and 1."""
+    ends = ("value", "ci_low", "ci_high")
+    given = {name: columns[name] for name in ends}
+    return columns | {n: None if v is None else min(1.0, max(0.0, 0.5 + v)) for n, v in given.items()}
+
+
+def _circles(evidence: Evidence) -> Iterable[dict[str, Any]]:
+    counts = [cyclic_triads(shares) for shares in shares_of_prompts(evidence)]
+    circles, triads = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
+    return [_share(evidence, "cyclic_share", UNTOUCHED, circles, triads)] if triads else []
+
+
+def _repeated(evidence: Evidence, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Say how often the same question was answered alike, where it was asked twice."""
+    held: dict[tuple[Any, ...], dict[int, str]] = defaultdict(dict)
+    for row in rows:
+        if row["state"] == State.OK and row["repeat"] < 2:
+            place = tuple(row[name] for name in ("group", "first", "second", "axis", "rung", "flipped"))
+            held[place][row["repeat"]] = row["choice"]
+    twice = [choices for choices in held.values() if len(choices) == 2]
+    same = sum(choices[0] == choices[1] for choices in twice)
+    return [_share(evidence, "repeat_choice", "*", same, len(twice))] if twice else []
+
+
+def _verdict(evidence: Evidence, kind: str, found: Told) -> dict[str, Any]:
+    """Judge whether the place decides."""
+    orders, margin = found.orders, evidence.limits["position_bias.margin"]
+    lean = orders.left_lean()
+    answer = within(lean, margin, 1)
+    finding = {1: "prefers_left", -1: "prefers_right", 0: ""}[answer.side]
+    key = f"compared.position.{finding or answer.verdict.value}" if lean.usable else "compared.position.few"
+    first = orders.left_wins if answer.side >= 0 else orders.decided - orders.left_wins
+    columns = _around_half(figure_columns(lean))
+    words = {"hits": f"{first:,}", "decided": f"{orders.decided:,}", "pairs": f"{lean.n_clusters:,}"}
+    words |= {"share": percent(0.5 + lean.value), "kind": say(f"compared.about.{kind}")}
+    words |= {"low": _end(columns["ci_low"], 0), "high": _end(columns["ci_high"], 1)}
+    needed = None
+    if answer.verdict == Verdict.INCONCLUSIVE and lean.usable:
+        needed = items_needed(lean, margin, 1)
+    del columns["n_clusters"]
+    return {
+        **_key(evidence, MEASURE, kind),
+        **columns,
+        "n_needed": needed,
+        "limit_low": 0.5 - margin,
+        "limit_high": 0.5 + margin,
+        "verdict": answer.verdict.value,
+        "finding": finding,
+        "reason": say(key, **words),
+        "provisional": False,
+    }
+
+
+def _end(value: float | None, otherwise: float) -> str:
+    return percent(otherwise if value is None else min(1.0, max(0.0, value)))
+
+
+def _missing(evidence: Evidence) -> dict[str, Any]:
+    return {
+        **_key(evidence, MEASURE, "*"),
+        "verdict": Verdict.MISSING.value,
+        "finding": "",
+        "reason": say("compared.position.missing"),
+        "provisional": False,
+    }

@@ -1,0 +1,229 @@
+"""What checks see of comparisons: every answer beside what it was about, strengths, and preferences on ladders.
+
+A judge that compares has no score. What stands in its place, never mixed: for a candidate its Bradley–Terry
+strength among those of its prompt; for a rung or a damaged member how often it is preferred to its own original
+beyond a half, over both orders: (its wins + half its ties) − ½, from −½ to ½.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from scipy.special import ndtri
+
+from judge_audit.comparisons.planning import LADDERS, PAIRS, UNTOUCHED
+from judge_audit.measures.estimates import PASS_LEVEL
+from judge_audit.measures.strengths import bradley_terry, won_shares
+from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, Choice, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from judge_audit.comparisons.planning import Asked, ComparisonPlan, Key
+    from judge_audit.measures.strengths import Strengths
+
+    Row = Mapping[str, Any]
+
+COMPARED = pa.schema(
+    [
+        ("about", pa.string()),
+        ("group", pa.string()),
+        ("source", pa.string()),
+        ("cluster", pa.string()),
+        ("first", pa.string()),
+        ("second", pa.string()),
+        ("axis", pa.string()),
+        ("rung", pa.int64()),
+        ("repeat", pa.int64()),
+        ("flipped", pa.bool_()),
+        ("choice", pa.string()),
+        ("state", pa.string()),
+    ]
+)
+"""A comparison as checks see it; source and cluster are those of the second member, choice is a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a judge answered in an audit.
+
+    Attributes:
+        compared: Every answer, see `COMPARED`.
+        responses: What stands in the place of scores, columns as `judge_audit.session.responses` gives them.
+        strengths: Rows of table `strengths` without audit_id, judge_id and is_control.
+    """
+
+    compared: pa.Table
+    responses: pa.Table
+    strengths: tuple[dict[str, Any], ...]
+
+
+def heard(plan: ComparisonPlan, answers: Mapping[Key, Row], items: Iterable[Row]) -> Heard:
+    """Put the answers beside what they are about.
+
+    Args:
+        plan: What was asked.
+        answers: Rows of `comparisons` of one judge, by key.
+        items: Rows of `items`.
+    """
+    item_of = {row["item_id"]: row for row in items}
+    told = [(asked, answers[asked.key]) for asked in plan.asked if asked.key in answers]
+    compared = [_compared(asked, row, item_of[asked.second["item_id"]]) for asked, row in told]
+    strengths = _strengths(plan, told, item_of)
+    rows = [*_untouched(strengths, item_of), *_preferences(plan, answers, item_of)]
+    rows.sort(key=lambda row: (row["item_id"], row["axis"], row["rung"], row["repeat"]))
+    given = pa.Table.from_pylist(rows, schema=RESPONSES)
+    return Heard(pa.Table.from_pylist(compared, schema=COMPARED), given, tuple(strengths))
+
+
+RESPONSES = pa.schema(
+    [
+        *((name, pa.string()) for name in ("item_id", "axis")),
+        ("rung", pa.int64()),
+        ("strength", pa.float64()),
+        ("repeat", pa.int64()),
+        ("dimension", pa.string()),
+        ("value", pa.float64()),
+        *((name, pa.string()) for name in ("state", "source", "topic", "prompt_id", "cluster")),
+    ]
+)
+
+
+def _compared(asked: Asked, row: Row, item: Row) -> dict[str, Any]:
+    return {
+        "about": asked.about,
+        "group": asked.group,
+        "source": item["source"],
+        "cluster": item["cluster"],
+        "first": asked.first["item_id"],
+        "second": asked.second["item_id"],
+        "axis": asked.second["axis"],
+        "rung": asked.second["rung"],
+        "repeat": asked.repeat,
+        "flipped": asked.flipped,
+        "choice": row["choice"],
+        "state": row["state"],
+    }
+
+
+def second_share(asked: Asked, choice: str) -> float:
+    """Give what the second member won in one comparison: 1, ½ or 0."""
+    if choice == Choice.TIE:
+        return 0.5
+    return float((choice == Choice.LEFT) == asked.flipped)
+
+
+def _strengths(
+    plan: ComparisonPlan, told: Sequence[tuple[Asked, Row]], items: Mapping[str, Row]
+) -> list[dict[str, Any]]:
+    """Rank the candidates of every prompt."""
+    of_group: dict[str, list[tuple[Asked, Row]]] = defaultdict(list)
+    for asked, row in told:
+        if asked.about == UNTOUCHED and row["state"] == State.OK:
+            of_group[asked.group].append((asked, row))
+    found = []
+    for group, names in plan.groups.items():
+        told_ = of_group.get(group, ())
+        shares = won_shares(
+            names,
+            [
+                (
+                    asked.first["item_id"],
+                    asked.second["item_id"],
+                    asked.flipped,
+                    second_share(asked, row["choice"]),
+                )
+                for asked, row in told_
+            ],
+        )
+        counts: Counter[str] = Counter()
+        for asked, _ in told_:
+            counts.update((asked.first["item_id"], asked.second["item_id"]))
+        ranked = bradley_terry(shares)
+        found += [
+            {
+                "item_id": name,
+                "source": items[name]["source"],
+                "prompt_id": group,
+                "n": counts[name],
+                **_place(ranked, at),
+            }
+            for at, name in enumerate(names)
+        ]
+    return sorted(found, key=lambda row: str(row["item_id"]))
+
+
+def _place(ranked: Strengths | None, at: int) -> dict[str, float | None]:
+    """Write a candidate's strength with its 90 % interval; nothing where there is no common order."""
+    if ranked is None:
+        return dict.fromkeys(("value", "ci_low", "ci_high", "place"))
+    value, half = float(ranked.values[at]), float(ndtri((1 + PASS_LEVEL) / 2)) * float(ranked.errors[at])
+    return {
+        "value": value,
+        "ci_low": value - half,
+        "ci_high": value + half,
+        "place": float(ranked.places[at]),
+    }
+
+
+def _untouched(strengths: Sequence[Row], items: Mapping[str, Row]) -> list[dict[str, Any]]:
+    """Let each candidate's strength stand in the place of a score; one without an order has none."""
+    return [
+        {
+            **_of_item(items[row["item_id"]]),
+            "axis": ORIGINAL,
+            "rung": 0,
+            "strength": 0.0,
+            "repeat": 0,
+            "dimension": OVERALL,
+            "value": row["value"],
+            "state": (State.EMPTY if row["value"] is None else State.OK).value,
+        }
+        for row in strengths
+    ]
+
+
+def _preferences(
+    plan: ComparisonPlan, answers: Mapping[Key, Row], items: Mapping[str, Row]
+) -> list[dict[str, Any]]:
+    """Let a rung's or damaged member's preference stand in the place of a score, per repeat."""
+    orders: dict[tuple[str, str, int, int], list[tuple[Asked, Row | None]]] = defaultdict(list)
+    for asked in plan.asked:
+        if asked.about in {LADDERS, PAIRS}:
+            second = asked.second
+            name = (second["item_id"], second["axis"], second["rung"], asked.repeat)
+            orders[name].append((asked, answers.get(asked.key)))
+    found = []
+    for (item_id, axis, rung, repeat), told in orders.items():
+        known = [(asked, row) for asked, row in told if row is not None]
+        if not known:
+            continue
+        state, value = _preference(known, both=len(known) == len(told))
+        found.append(
+            {
+                **_of_item(items[item_id]),
+                "axis": axis,
+                "rung": rung,
+                "strength": known[0][0].second["strength"],
+                "repeat": repeat,
+                "dimension": OVERALL if state != State.INERT else POOLED,
+                "value": value,
+                "state": state.value,
+            }
+        )
+    return found
+
+
+def _preference(told: Sequence[tuple[Asked, Row]], *, both: bool) -> tuple[State, float | None]:
+    """Give how far a second member is preferred; with one order missing it has no preference."""
+    lost = [State(row["state"]) for _, row in told if row["state"] != State.OK]
+    if lost or not both:
+        return (lost[0] if lost else State.EMPTY), None
+    return State.OK, sum(second_share(asked, row["choice"]) for asked, row in told) / len(told) - 0.5
+
+
+def _of_item(item: Row) -> dict[str, Any]:
+    return {name: item[name] for name in ("item_id", "source", "topic", "prompt_id", "cluster")}

@@ -1,0 +1,280 @@
+"""Asking a judge to compare: draw both pictures, ask, and write down what became of every comparison."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.ahead import ahead
+from judge_audit.axes import fingerprint
+from judge_audit.calling import runtime_id
+from judge_audit.errors import AuditError, UsageError
+from judge_audit.judges.comparing import Comparison, Preference, Undecided
+from judge_audit.judges.protocol import PricedJudge, Stimulus
+from judge_audit.patience import Heard, kept
+from judge_audit.vocabulary import Choice, Region, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from judge_audit.budget import Purse
+    from judge_audit.comparisons.planning import Asked, Key
+    from judge_audit.drawing import Drawing, Drawn
+    from judge_audit.judges.cards import Card
+    from judge_audit.judges.comparing import ComparingJudge
+
+    Row = Mapping[str, Any]
+    Pixels = NDArray[np.uint8]
+
+PICTURES_HELD = 16
+"""Decoded pictures kept while the candidates of a prompt are shown beside one another."""
+
+PROBES_HELD = 4
+"""Drawn probes kept: both orders of a pair show the same two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A comparison whose pixels are known; inert if both members are the same picture."""
+
+    asked: Asked
+    left: Drawn
+    right: Drawn
+    inert: bool
+    failed_before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedBatch:
+    """One batch: rows of `comparisons` to commit together, and how many planned comparisons it settled."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    settled: int = 0
+
+
+@dataclass(slots=True)
+class Easel:
+    """Draws probes, each picture decoded once as long as it is at hand.
+
+    Attributes:
+        items: Rows of `items` by item_id.
+        drawing: What probes are drawn with.
+        load: Decodes an item.
+        mask: Reads the mask of an item that came with one.
+    """
+
+    items: Mapping[str, Row]
+    drawing: Drawing
+    load: Callable[[Row], Pixels]
+    mask: Callable[[Row], NDArray[np.bool_] | None] | None = None
+    _pictures: OrderedDict[str, Pixels] = field(default_factory=OrderedDict)
+    _probes: OrderedDict[str, Drawn] = field(default_factory=OrderedDict)
+
+    def drawn(self, probe: Row) -> Drawn:
+        """Draw a probe."""
+        name = str(probe["probe_id"])
+        if name not in self._probes:
+            item = self.items[probe["item_id"]]
+            pixels = self._picture(item)
+            masked = probe.get("region") == Region.MASK and self.mask is not None
+            self.drawing.scratch.begin(pixels, self.mask(item) if masked and self.mask else None)
+            self._probes[name] = self.drawing.drawn(item, probe, pixels)
+            if len(self._probes) > PROBES_HELD:
+                self._probes.popitem(last=False)
+        return self._probes[name]
+
+    def _picture(self, item: Row) -> Pixels:
+        name = str(item["item_id"])
+        if name not in self._pictures:
+            self._pictures[name] = self.load(item)
+            if len(self._pictures) > PICTURES_HELD:
+                self._pictures.popitem(last=False)
+        self._pictures.move_to_end(name)
+        return self._pictures[name]
+
+
+def compare_block(
+    judge: ComparingJudge,
+    work: Sequence[Asked],
+    easel: Easel,
+    answered: Mapping[Key, Row],
+    purse: Purse | None = None,
+) -> Iterator[ComparedBatch]:
+    """Have a judge compare, batch by batch.
+
+    Batches are cut from the planned comparisons, so the same plan has the same batches whatever is answered.
+
+    Args:
+        judge: The judge.
+        work: What is asked, in the order of the plan.
+        easel: What draws the pictures.
+        answered: Rows of `comparisons` already in the lake by key; one drawn by the same libraries is trusted,
+            one drawn by others is bought again only if its pixels differ.
+        purse: What the answers are paid from; where it is empty, the asking ends.
+
+    Yields:
+        What to commit. A batch with nothing new is yielded with no rows.
+
+    Raises:
+        UsageError: If the judge breaks its contract, or fails on pair after pair.
+    """
+    renderer = fingerprint()
+    known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
+    with ahead(_drawn(work, judge.card.batch_size, easel, answered, renderer)) as batches:
+        asked = (_ask(judge, batch, size, renderer, purse) for size, batch in batches)
+        yield from kept(judge, asked, known=known)
+
+
+def settled(row: Row | None, renderer: str) -> bool:
+    """Tell whether an answer in the lake stands without looking at pixels."""
+    return row is not None and row["renderer"] == renderer and row["state"] != State.FAILED
+
+
+def _drawn(
+    work: Sequence[Asked], batch_size: int, easel: Easel, answered: Mapping[Key, Row], renderer: str
+) -> Iterator[tuple[int, list[Shown]]]:
+    """Draw what is not settled yet, in batches of planned comparisons."""
+    for start in range(0, len(work), batch_size):
+        planned = work[start : start + batch_size]
+        batch = []
+        for asked in planned:
+            held = answered.get(asked.key)
+            if settled(held, renderer):
+                continue
+            left, right = easel.drawn(asked.left), easel.drawn(asked.right)
+            failed = held is not None and held["state"] == State.FAILED
+            shown = Shown(asked, left, right, left.digest == right.digest, failed_before=failed)
+            same = held is not None and (held["left_digest"], held["right_digest"]) == (
+                left.digest,
+                right.digest,
+            )
+            if failed or not same:
+                batch.append(shown)
+        yield len(planned), batch
+
+
+def _ask(
+    judge: ComparingJudge, batch: Sequence[Shown], size: int, renderer: str, purse: Purse | None
+) -> Heard[ComparedBatch]:
+    """Ask for a batch, as far as the purse reaches, and write down what came of it."""
+    wanted = [shown for shown in batch if not shown.inert]
+    started = time.perf_counter()
+    answers, error = _paid(judge, [_comparison(shown) for shown in wanted], purse)
+    latency = 1000 * (time.perf_counter() - started) / max(len(answers), 1)
+    given = {id(shown): answer for shown, answer in zip(wanted, answers, strict=False)}
+    left = {id(shown) for shown in wanted[len(answers) :]}
+    result = ComparedBatch([], size - len(left))
+    for shown in batch:
+        if id(shown) in left:
+            continue
+        inert = Preference(state=State.INERT, attempts=0)
+        row = row_of(judge.card, shown.asked, inert if shown.inert else given[id(shown)])
+        row |= {"renderer": renderer, "called_at": datetime.now(UTC)}
+        row |= {"left_digest": shown.left.digest, "right_digest": shown.right.digest}
+        result.rows.append({**row, "latency_ms": 0.0 if shown.inert else latency})
+    failed = [shown for shown in wanted if id(shown) in given and given[id(shown)].state == State.FAILED]
+    fresh = sum(not shown.failed_before for shown in failed)
+    return Heard(result, len(answers) - len(failed), fresh, error, spent=bool(left))
+
+
+def _comparison(shown: Shown) -> Comparison:
+    assert shown.left.pixels is not None
+    assert shown.right.pixels is not None
+    return Comparison(shown.left.pixels, shown.right.pixels, str(shown.asked.first["prompt"] or ""))
+
+
+def _paid(
+    judge: ComparingJudge, pairs: Sequence[Comparison], purse: Purse | None
+) -> tuple[list[Preference], Exception | None]:
+    """Have as many pairs compared as the purse reaches, from the first on."""
+    if purse is None or not pairs:
+        return _preferences(judge, pairs) if pairs else ([], None)
+    found: list[Preference] = []
+    last: Exception | None = None
+    while len(found) < len(pairs):
+        left = pairs[len(found) :]
+        with purse.taken([_most_cost(judge, purse, pair) for pair in left]) as taken:
+            if not taken.count:
+                break
+            answers, error = _preferences(judge, left[: taken.count])
+            taken.settle(sum(answer.cost for answer in answers))
+        found += answers
+        last = error or last
+    return found, last
+
+
+def _most_cost(judge: ComparingJudge, purse: Purse, pair: Comparison) -> float:
+    """Say what a comparison may cost at most: that of two pictures of the larger one's size."""
+    if not isinstance(judge, PricedJudge):
+        return 0.0
+    larger = max((pair.left, pair.right), key=lambda image: image.shape[0] * image.shape[1])
+    return purse.most_cost(judge, Stimulus(larger, pair.prompt))
+
+
+def _preferences(
+    judge: ComparingJudge, pairs: Sequence[Comparison]
+) -> tuple[list[Preference], Exception | None]:
+    """Ask the judge; a batch that fails is tried again one by one, so that one pair fails alone."""
+    try:
+        return _checked(judge, pairs, judge.compare(pairs)), None
+    except AuditError:
+        raise
+    except Undecided as error:
+        return _checked(judge, pairs, error.preferences), error
+    except Exception as error:  # noqa: BLE001 - a judge may raise anything
+        if len(pairs) == 1:
+            return [_failed(error, attempts=1)], error
+    found: list[Preference] = []
+    last: Exception | None = None
+    for pair in pairs:
+        try:
+            found += _checked(judge, [pair], judge.compare([pair]))
+        except AuditError:
+            raise
+        except Exception as error:  # noqa: BLE001
+            last = error
+            found.append(_failed(error, attempts=2))
+    return found, last
+
+
+def _failed(error: Exception, attempts: int) -> Preference:
+    return Preference(state=State.FAILED, raw=f"{type(error).__name__}: {error}"[:500], attempts=attempts)
+
+
+def _checked(
+    judge: ComparingJudge, pairs: Sequence[Comparison], answers: Sequence[Preference]
+) -> list[Preference]:
+    """See that there is one answer per pair."""
+    if len(answers) != len(pairs):
+        raise UsageError(
+            f"the judge “{judge.card.name}” gave {len(answers)} answers to {len(pairs)} comparisons; "
+            "it must give one per comparison, in order."
+        )
+    return list(answers)
+
+
+def row_of(card: Card, asked: Asked, answer: Preference) -> dict[str, Any]:
+    """Make the row of `comparisons` of one answer; an ok without a choice is empty."""
+    state = State.EMPTY if answer.state == State.OK and answer.choice is None else answer.state
+    left, right, repeat = asked.key
+    return {
+        "judge_id": card.judge_id,
+        "left_probe": left,
+        "right_probe": right,
+        "repeat": repeat,
+        "choice": Choice(answer.choice).value if state == State.OK and answer.choice else None,
+        "runtime_id": runtime_id(card),
+        "state": state.value,
+        "raw_reply": answer.raw,
+        "attempts": answer.attempts,
+        "tokens": answer.tokens,
+        "cost": answer.cost,
+        "served_by": answer.served_by or None,
+        "is_control": card.kind in {"control", "ruler"},
+    }

@@ -1,0 +1,79 @@
+"""What controls that compare are made of: the hidden quality and honest answer of any control, held side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scipy.special import ndtri
+
+from judge_audit.judges.cards import Card
+from judge_audit.judges.comparing import Preference
+from judge_audit.judges.controls.planted import Answer, Control, PlantedJudge, honest
+from judge_audit.vocabulary import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from judge_audit.judges.protocol import Recipe
+
+TIED = 0.5
+"""Qualities that differ by less are called a tie."""
+
+NOISE = 0.2
+"""Standard deviation of what it misjudges the difference by, each time it looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairControl:
+    """A control that compares two pictures.
+
+    Attributes:
+        name: Its name.
+        description: What is planted, for people.
+        convictions: (check, what) pairs it must be convicted of, see `Control`.
+        tolerated: Further pairs that also follow from the fault.
+        answer: How it sees each of the two.
+        always: What it answers whatever it is shown; None: the better one, a tie where they hardly differ.
+    """
+
+    name: str
+    description: str
+    convictions: frozenset[tuple[str, str]]
+    tolerated: frozenset[tuple[str, str]] = frozenset()
+    answer: Answer = honest
+    always: Choice | None = None
+
+
+class PairedJudge:
+    """A control that compares, with a seed and zones: asked through an entry real judges never get."""
+
+    def __init__(self, control: PairControl, zones_id: str, seed: int) -> None:
+        """Bind a control to what is visible in this audit."""
+        self.control = control
+        inner = Control(control.name, control.description, frozenset(), control.answer)
+        self._inner = PlantedJudge(inner, zones_id, seed)
+        self.card = Card(
+            kind="control",
+            name=control.name,
+            weights=self._inner.card.weights,
+            pinned=True,
+            compares=True,
+            description=control.description,
+        )
+
+    def prefer(self, left: Recipe, right: Recipe) -> Preference:
+        """Compare two probes by their recipes."""
+        if self.control.always is not None:
+            return Preference(self.control.always)
+        one, other = (self._inner.score_probes([], [recipe])[0].scores["overall"] for recipe in (left, right))
+        words = [word for recipe in (left, right) for word in self._inner.words(recipe)]
+        seen = one - other + NOISE * float(ndtri(self._inner.draw("look", *words, str(left.repeat))))
+        if abs(seen) < TIED:
+            return Preference(Choice.TIE)
+        return Preference(Choice.LEFT if seen > 0 else Choice.RIGHT)
+
+    def labels(self, items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Have invented people label items by its hidden qualities."""
+        return self._inner.labels(items)
