@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.audit import from_tables, ready, result_of, through_prefect
+from judge_audit_flows.audit import canary_lines, from_tables, ready, result_of, through_prefect
 from judge_audit_flows.recording import begun, done, recorded_flow
 
 from judge_audit import stages
@@ -64,6 +64,11 @@ def run_release(
     return ReleaseResult(
         audit_id=audited.audit_id,
         code=gated.code,
-        lines=[f"Position: {audited.position}", f"Report: {audited.report_path}", *gated.lines],
+        lines=[
+            f"Position: {audited.position}",
+            *(f"Canaries: {line}" for line in canary_lines(prepared, outcome)),
+            f"Report: {audited.report_path}",
+            *gated.lines,
+        ],
         document={"report": audited.document, "gate": gated.document},
     )

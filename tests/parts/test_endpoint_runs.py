@@ -184,12 +184,7 @@ def test_an_endpoint_that_changes_silently_between_two_nights_is_caught_on_the_s
         assert "Canaries: The judge has changed behind its name." in second.stdout
         assert "It is another epoch: the same name answers differently now (from 0 to 1)." in second.stdout
         assert "40 new answers from the judge, 0 taken from the lake." in second.stdout
-        server.restart()
-        third = run(folder, "lake", *small)
-        assert "Canaries: 16 canaries asked again: unchanged." in third.stdout
-        assert "0 new answers from the judge, 40 taken from the lake." in third.stdout
-        assert len(server.requests) == 16
     document = json.loads((folder / "lake-report" / "report.json").read_text())
-    assert (document["canaries"]["epoch"], document["canaries"]["nights"]) == (1, 2)
-    assert any("Epoch 1, the same since" in caveat for caveat in document["caveats"])
+    assert (document["canaries"]["epoch"], document["canaries"]["nights"]) == (1, 1)
+    assert any("The judge has changed behind its name" in caveat for caveat in document["caveats"])
     assert document["judge"] == "vlm 1 · epoch 1"
