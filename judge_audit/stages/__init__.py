@@ -12,12 +12,14 @@ from judge_audit.stages.paying import budget_lines, estimate, settle_budget, spe
 from judge_audit.stages.planning import Prepared, prepare
 from judge_audit.stages.proving import score_controls
 from judge_audit.stages.reporting import Outcome, report
+from judge_audit.stages.watching import canaries_due
 
 __all__ = [
     "Gated",
     "Outcome",
     "Prepared",
     "budget_lines",
+    "canaries_due",
     "check",
     "chosen_at_most",
     "combine",
