@@ -19,6 +19,7 @@ from judge_audit.lake.contents import COMMITS, Contents, Known, newest_snapshot,
 from judge_audit.lake.engine import fetch
 from judge_audit.lake.records import Part, Record
 from judge_audit.lake.relations import files_literal, named, table_query
+from judge_audit.lake.snapshots import issued
 from judge_audit.lake.storage import open_storage
 from judge_audit.tables import check_keys, definition, empty, schema, sort_by_key
 
@@ -104,18 +105,11 @@ class Lake:
 
     def has(self, commit_id: str) -> bool:
         """Tell whether a commit is in the lake, whole: by itself or taken in by a compaction."""
-        commit_id = self._reissued(commit_id)
-        if commit_id in self._known.records or self.storage.exists(f"{COMMITS}/{commit_id}.json"):
+        snapshot = newest_snapshot(self.storage, self._known)
+        commit_id = issued(commit_id, snapshot)
+        if commit_id in self._known.records or (snapshot is not None and commit_id in snapshot.commits):
             return True
-        snapshot = newest_snapshot(self.storage, self._known)
-        return snapshot is not None and commit_id in snapshot.commits
-
-    def _reissued(self, commit_id: str) -> str:
-        """Give the id under which rows are committed: another one where retention took some of them away."""
-        snapshot = newest_snapshot(self.storage, self._known)
-        while snapshot is not None and commit_id in snapshot.reissued:
-            commit_id = text_digest("commit", commit_id, snapshot.reissued[commit_id])
-        return commit_id
+        return self.storage.exists(f"{COMMITS}/{commit_id}.json")
 
     def commit(self, contents: Mapping[str, pa.Table]) -> Commit:
         """Add rows to several tables at once, wholly or not at all.
@@ -129,7 +123,7 @@ class Lake:
             MachineryError: If rows do not fit their table, or the disk refuses.
         """
         whole = {name: _fitted(name, table) for name, table in contents.items()}
-        commit_id = self._reissued(self.commit_id_of(whole))
+        commit_id = issued(self.commit_id_of(whole), newest_snapshot(self.storage, self._known))
         rows = sum(table.num_rows for table in whole.values())
         if self.has(commit_id):
             return Commit(commit_id, new=False, rows=rows)

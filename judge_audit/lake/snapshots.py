@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json
+from judge_audit.digests import canonical_json, text_digest
 from judge_audit.errors import MachineryError
 from judge_audit.lake.records import PART_PATH, Part
 
@@ -77,6 +77,13 @@ class Snapshot:
             "retired": dict(self.retired),
         }
         return canonical_json(content).encode()
+
+
+def issued(commit_id: str, snapshot: Snapshot | None) -> str:
+    """Give the id under which rows are committed: another one where retention took some of them away."""
+    while snapshot is not None and commit_id in snapshot.reissued:
+        commit_id = text_digest("commit", commit_id, snapshot.reissued[commit_id])
+    return commit_id
 
 
 def path_of(number: int) -> str:
