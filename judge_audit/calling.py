@@ -7,14 +7,12 @@ zero: an answer that is refused, unreadable, off the scale or failed is a state 
 from __future__ import annotations
 
 import math
-import queue
-import threading
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from judge_audit.ahead import ahead
 from judge_audit.axes import fingerprint
 from judge_audit.axes.scratch import Scratch
 from judge_audit.combined import draw_combined, read_recipe
@@ -26,7 +24,7 @@ from judge_audit.sight import ASKINGS, SIGHT
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, Region, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -40,13 +38,8 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
     Damage = Callable[[Row, Row, NDArray[np.uint8]], NDArray[np.uint8]]
 
-AHEAD = 2
-"""Batches drawn ahead of the judge."""
-
 GIVE_UP = 8
 """Pictures that fail one after another, without an answer between them, before the judge is given up."""
-
-Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +94,13 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
     mask: Callable[[Row], NDArray[np.bool_] | None] | None = None,
     damage: Damage | None = None,
     purse: Purse | None = None,
+    ends: Collection[str] = (),
+    known: bool = False,
 ) -> Iterator[BatchResult]:
     """Score items with all their probes, batch by batch.
 
-    Batches are cut from the planned probes, so the same plan has the same batches whatever is answered. A probe
-    that is to be asked alone is a batch of its own beside them.
+    Batches are cut from the planned probes of a block, so the same plan has the same batches whatever is answered
+    and however many blocks are scored at once. A probe that is to be asked alone is a batch of its own beside them.
 
     Args:
         judge: The judge.
@@ -117,6 +112,8 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
         mask: Reads the mask of an item that came with one; asked only for probes that keep to it.
         damage: Draws the damaged member of a pair from its item, its probe and the item's pixels.
         purse: What the answers are paid from; where it is empty, the scoring ends.
+        ends: Items that are the last of a block: no batch goes on beyond them.
+        known: Whether the judge has ever answered anything.
 
     Yields:
         What to commit. A batch with nothing new is yielded with no rows.
@@ -125,9 +122,10 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
         UsageError: If the judge breaks its contract, or fails on picture after picture.
     """
     renderer = fingerprint()
-    known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
+    known = known or any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
     draw = _Drawing(axes, damage)
-    with ahead(_drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask)) as batches:
+    drawn = _drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask, ends)
+    with ahead(drawn) as batches:
         asked = (_ask(judge, batch, size, renderer, purse) for size, batch in batches)
         yield from _kept(judge, asked, known=known)
 
@@ -162,7 +160,7 @@ def _kept(judge: Judge, asked: Iterator[_Heard], *, known: bool) -> Iterator[Bat
     yield from waiting
 
 
-def _drawn(
+def _drawn(  # noqa: PLR0913, PLR0917 - what probes are drawn with
     work: Sequence[tuple[Row, Sequence[Row]]],
     batch_size: int,
     draw: _Drawing,
@@ -170,6 +168,7 @@ def _drawn(
     answered: Mapping[tuple[str, int], Row],
     renderer: str,
     mask: Callable[[Row], NDArray[np.bool_] | None] | None,
+    ends: Collection[str],
 ) -> Iterator[tuple[int, list[Drawn]]]:
     """Draw the probes that are not settled yet, in batches of planned probes."""
     batch: list[Drawn] = []
@@ -200,6 +199,9 @@ def _drawn(
             if size == batch_size:
                 yield size, batch
                 batch, size = [], 0
+        if size and item["item_id"] in ends:
+            yield size, batch
+            batch, size = [], 0
     if size:
         yield size, batch
 
@@ -250,53 +252,6 @@ class _Drawing:
         shown = self.damage(item, probe, pixels)
         digest = item["pixel_digest"] if shown is pixels else pixel_digest(shown)
         return Drawn(probe, shown, digest, inert=False)
-
-
-@contextmanager
-def ahead(  # noqa: C901 - three small functions around one queue
-    source: Iterator[Thing], depth: int = AHEAD
-) -> Iterator[Iterator[Thing]]:
-    """Run an iterator in a thread, `depth` steps ahead of whoever takes from it.
-
-    An error in the thread is raised where the next thing is taken; leaving the block ends the thread.
-    """
-    held: queue.Queue[tuple[str, Any]] = queue.Queue(maxsize=depth)
-    stopped = threading.Event()
-
-    def put(kind: str, content: Any) -> None:  # noqa: ANN401 - a thing, an error or nothing
-        while not stopped.is_set():
-            try:
-                held.put((kind, content), timeout=0.1)
-            except queue.Full:
-                continue
-            return
-
-    def run() -> None:
-        try:
-            for thing in source:
-                put("thing", thing)
-                if stopped.is_set():
-                    return
-            put("end", None)
-        except BaseException as error:  # noqa: BLE001 - raised again by the taker
-            put("error", error)
-
-    def take() -> Iterator[Thing]:
-        while True:
-            kind, content = held.get()
-            if kind == "end":
-                return
-            if kind == "error":
-                raise content
-            yield content
-
-    thread = threading.Thread(target=run, name="render-ahead", daemon=True)
-    thread.start()
-    try:
-        yield take()
-    finally:
-        stopped.set()
-        thread.join()
 
 
 def _ask(

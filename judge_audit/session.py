@@ -68,10 +68,13 @@ class Session:
     Attributes:
         configuration: What the audit was asked to do.
         given_judge: A judge handed over in Python, instead of the configuration's name for one.
+        requests: Requests of the judge that this process may have under way at most, where it is one of several;
+            0 for what the card says.
     """
 
     configuration: Configuration
     given_judge: Judge | None = None
+    requests: int = 0
     _items: ItemsRead | None = None
     _plans: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
     _labels: dict[str, Labels] = field(default_factory=dict)
@@ -127,6 +130,7 @@ class Session:
             self.configuration.judge,
             project=Path(self.configuration.project) if self.configuration.project else None,
             kinds={name: part.thing for name, part in find_kinds(self.configuration.project).items()},
+            requests=self.requests,
         )
 
     @cached_property
@@ -360,13 +364,18 @@ _sessions: dict[str, Session] = {}
 _lock = threading.Lock()
 
 
-def session(configuration: Configuration) -> Session:
-    """Give this process's session for a configuration, the same one each time."""
-    name = text_digest(canonical_json(configuration.as_json()))
+def session(configuration: Configuration, requests: int = 0) -> Session:
+    """Give this process's session for a configuration, the same one each time.
+
+    Args:
+        configuration: The configuration.
+        requests: Requests of the judge that this process may have under way; 0 for what the card says.
+    """
+    name = text_digest(canonical_json(configuration.as_json()), str(requests))
     with _lock:
         if name not in _sessions:
             _sessions.clear()
-            _sessions[name] = Session(configuration)
+            _sessions[name] = Session(configuration, requests=requests)
         return _sessions[name]
 
 

@@ -23,7 +23,8 @@ from judge_audit.judges.protocol import Reply
 from judge_audit.kinds import mismatch_kinds
 from judge_audit.mismatches import plan_mismatches, sides_of
 from judge_audit.pairs import read_pairs
-from judge_audit.probes import blocks, make_plan, turns
+from judge_audit.blocks import blocks
+from judge_audit.probes import make_plan, turns
 from judge_audit.strangers import read_strangers
 from judge_audit.workshop import Workshop
 

@@ -3,7 +3,7 @@
 The flows and the in-process audit for notebooks call these same functions.
 """
 
-from judge_audit.probes import rounds
+from judge_audit.blocks import Block, Deal, Pace, named, rounds
 from judge_audit.stages.asking import pace, score, score_controls
 from judge_audit.stages.combining import chosen_at_most, combine
 from judge_audit.stages.examining import check
@@ -13,8 +13,11 @@ from judge_audit.stages.planning import Prepared, prepare
 from judge_audit.stages.reporting import Outcome, report
 
 __all__ = [
+    "Block",
+    "Deal",
     "Gated",
     "Outcome",
+    "Pace",
     "Prepared",
     "budget_lines",
     "check",
@@ -22,6 +25,7 @@ __all__ = [
     "combine",
     "estimate",
     "gate_audit",
+    "named",
     "pace",
     "prepare",
     "report",

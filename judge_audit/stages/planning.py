@@ -15,6 +15,7 @@ from judge_audit import __version__
 from judge_audit.anchors import keep
 from judge_audit.anchors.standing import item_rows
 from judge_audit.axes import fingerprint
+from judge_audit.blocks import Block, blocks
 from judge_audit.combined import chosen_id, soundings, soundings_id
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.imports.planning import plan_table_audit
@@ -24,7 +25,7 @@ from judge_audit.mismatches import plan_mismatches
 from judge_audit.parts import part_digests
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
-from judge_audit.probes import Block, blocks, make_plan, turns
+from judge_audit.probes import make_plan, turns
 from judge_audit.sight import SIGHT
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
@@ -94,7 +95,7 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
     planted = [control.card for control in current.controls(zones_id)]
     register(current, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
     plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
-    new, unsettled = unsettled_of(current, plan.probes)
+    new, left = unsettled_of(current, plan.probes)
     asked = count_asked(plan.probes)
     acts = current.acts(plan.plan_id)
     prepared = Prepared(
@@ -102,7 +103,7 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
         plan_id=plan.plan_id,
         zones_id=zones_id,
         judge_id=card.judge_id,
-        blocks=tuple(block for block in blocks(plan) if unsettled.intersection(block.item_ids)),
+        blocks=blocks(plan, card.batch_size, left),
         new_calls=new,
         reused_calls=asked - new,
         warnings=(*warnings, *told, *notes, *current.labels(plan.plan_id).notes, *acts.notes),
@@ -196,12 +197,13 @@ def count_asked(probes: pa.Table) -> int:
     return found
 
 
-def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
-    """Count the judge's answers that are not in the lake, and name the items with anything left to ask.
+def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, dict[str, int]]:
+    """Count the judge's answers that are not in the lake, in all and by item.
 
-    An answer drawn by other library versions counts as left to ask: its pixels must be compared.
+    An answer drawn by other library versions counts as left to ask: its pixels must be compared. An item with
+    something left for an instrument alone is named with 0.
     """
-    items: set[str] = set()
+    items: dict[str, int] = {}
     new = 0
     if current.is_table:
         return new, items
@@ -214,8 +216,10 @@ def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
         asked = _shown_to_instruments(probes, once=card is current.surveyor.card)
         asked = probes if card is current.judge.card else asked
         left = asked.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
-        items.update(left["item_id"].to_pylist())
-        if card is current.judge.card:
+        asking = card is current.judge.card
+        for item_id in left["item_id"].to_pylist():
+            items[item_id] = items.get(item_id, 0) + asking
+        if asking:
             new = left.select(KEYS).group_by(KEYS).aggregate([]).num_rows
     return new, items
 

@@ -6,8 +6,9 @@ import threading
 import numpy as np
 import pytest
 
+from judge_audit.ahead import ahead
 from judge_audit.axes import builtin_axes, fingerprint
-from judge_audit.calling import ahead, score_block
+from judge_audit.calling import score_block
 from judge_audit.digests import pixel_digest
 from judge_audit.errors import MachineryError, UsageError
 from judge_audit.judges.cards import Card
