@@ -22,6 +22,9 @@ NEEDED = {DASK: ("prefect_dask", "distributed"), RAY: ("prefect_ray", "ray")}
 RAY_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 """No telemetry, no lines that break a progress bar, and graphics cards stay visible to tasks that claim none."""
 
+DASK_SETTINGS = {"DASK_LOGGING__DISTRIBUTED": "critical", "DASK_DISTRIBUTED__DIAGNOSTICS__NVML": "False"}
+"""No lines that break a progress bar."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
@@ -127,6 +130,8 @@ def task_runner(configuration: Configuration) -> Any:  # noqa: ANN401 - Prefect'
 
 def _dask(configuration: Configuration, workers: int) -> Any:  # noqa: ANN401
     """Connect to a Dask scheduler, or start one with its workers here, each a process with one thread."""
+    for variable, value in DASK_SETTINGS.items():
+        os.environ.setdefault(variable, value)
     from prefect_dask import DaskTaskRunner  # noqa: PLC0415 - an extra
 
     if configuration.runner_address:

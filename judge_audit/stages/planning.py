@@ -27,6 +27,7 @@ from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.probes import make_plan, turns
 from judge_audit.sight import SIGHT
+from judge_audit.stages.clocks import clock_notes
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 
@@ -106,7 +107,14 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
         blocks=blocks(plan, card.batch_size, left),
         new_calls=new,
         reused_calls=asked - new,
-        warnings=(*warnings, *told, *notes, *current.labels(plan.plan_id).notes, *acts.notes),
+        warnings=(
+            *clock_notes(lake, started),
+            *warnings,
+            *told,
+            *notes,
+            *current.labels(plan.plan_id).notes,
+            *acts.notes,
+        ),
         started_at=started.isoformat(),
         imports={**imports, **current.labels(plan.plan_id).imports, **acts.imports},
         anchors=used,
