@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from judge_audit.probes import Plan
 
-BATCHES_PER_BLOCK = 8
+BATCHES_PER_BLOCK = 4
 """A block holds at least so many batches: its last one is rarely full, and that is to cost little."""
 
 FIRST_PROBES = 96

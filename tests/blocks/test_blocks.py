@@ -33,7 +33,7 @@ def test_blocks_hold_every_item_once_never_mix_sources_and_are_some_batches_long
     assert len(held) == len(set(held))
     assert all(item_id.startswith(block.source) for block in cut for item_id in block.item_ids)
     assert sum(block.probes for block in cut) == made.probes.num_rows
-    assert all(block.probes >= 32 for block in cut if block.source != "c")
+    assert all(block.probes >= 16 for block in cut if block.source != "c")
     assert len(cut) > 5
 
 
