@@ -19,7 +19,11 @@ THREADS, PROCESSES, DASK, RAY = "threads", "processes", "dask", "ray"
 NEEDED = {DASK: ("prefect_dask", "distributed"), RAY: ("prefect_ray", "ray")}
 """What has to be installed for a runner that is an extra of ours."""
 
-RAY_SETTINGS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+RAY_SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DEDUP_LOGS": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
 """No telemetry, no lines that break a progress bar, and graphics cards stay visible to tasks that claim none."""
 
 DASK_SETTINGS = {"DASK_LOGGING__DISTRIBUTED": "critical", "DASK_DISTRIBUTED__DIAGNOSTICS__NVML": "False"}

@@ -160,7 +160,7 @@ def _kept(judge: Judge, asked: Iterator[_Heard], *, known: bool) -> Iterator[Bat
     yield from waiting
 
 
-def _drawn(  # noqa: PLR0913, PLR0917 - what probes are drawn with
+def _drawn(  # noqa: PLR0913, PLR0917, C901 - what probes are drawn with
     work: Sequence[tuple[Row, Sequence[Row]]],
     batch_size: int,
     draw: _Drawing,

@@ -91,9 +91,11 @@ class Configuration:
     def as_json(self) -> dict[str, Any]:
         """Give the configuration as plain values."""
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return plain | {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)} | {
-            "runner_options": dict(self.runner_options)
-        }
+        return (
+            plain
+            | {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)}
+            | {"runner_options": dict(self.runner_options)}
+        )
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Configuration:

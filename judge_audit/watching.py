@@ -36,9 +36,7 @@ class _Caller:
     def __init__(self) -> None:
         self.stuck = False
         self._questions: Questions = queue.SimpleQueue()
-        self._thread = threading.Thread(
-            target=_answer, args=(self._questions,), name="watched", daemon=True
-        )
+        self._thread = threading.Thread(target=_answer, args=(self._questions,), name="watched", daemon=True)
         self._thread.start()
 
     def __del__(self) -> None:

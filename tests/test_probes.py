@@ -99,7 +99,6 @@ def test_a_change_of_anything_the_judge_sees_is_another_probe(change):
     assert probes.probe_id(*base.values()) != probes.probe_id(*(base | {change: other[change]}).values())
 
 
-
 def test_a_local_axis_names_its_region_in_the_probe_and_a_mask_makes_another_probe():
     axes = {name: builtin_axes()[name] for name in ("background_blur", "blur", "watermark")}
     given = rows({"a": 2})

@@ -21,11 +21,11 @@ from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from judge_audit.blocks import Block
     from judge_audit.budget import Purse
     from judge_audit.calling import BatchResult, Damage
     from judge_audit.judges.controls.planted import PlantedJudge
     from judge_audit.judges.protocol import Judge
-    from judge_audit.blocks import Block
     from judge_audit.session import Session
     from judge_audit.stages.planning import Prepared
 
@@ -89,7 +89,13 @@ def score(
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
         measured = beside.submit(_measure, current, work, ends)
         bought = _buy(
-            current, current.judge, work, _damage(current, prepared), on_probes=on_probes, purse=purse, ends=ends
+            current,
+            current.judge,
+            work,
+            _damage(current, prepared),
+            on_probes=on_probes,
+            purse=purse,
+            ends=ends,
         )
         measured.result()
     return bought

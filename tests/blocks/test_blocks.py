@@ -16,7 +16,13 @@ ITEM = {"topic": "", "file_digest": "f", "width": 8, "height": 8, "frames": 1, "
 
 def plan(sources, ladder_items=40, seed=1):
     rows = [
-        {**ITEM, "plan_id": "", "item_id": f"{source}-{number:03d}", "source": source, "prompt": f"p {number}"}
+        {
+            **ITEM,
+            "plan_id": "",
+            "item_id": f"{source}-{number:03d}",
+            "source": source,
+            "prompt": f"p {number}",
+        }
         | {"prompt_id": str(number), "cluster": f"{source}-{number}", "pixel_digest": f"{source} {number}"}
         for source, count in sources.items()
         for number in range(count)

@@ -161,8 +161,9 @@ def test_a_function_that_hangs_ends_with_the_line_at_which_it_stands(tmp_path):
     card = tmp_path / "hanging.yaml"
     card.write_text("kind: callable\nname: hanging\ntarget: hanging_judge:score\ntimeout: 0.2\n")
     judge = load_judge(str(card), project=tmp_path)
-    with pytest.raises(MachineryError, match=r"within 0\.2 s: it hangs\. It stands at .*hanging_judge\.py, line 4") as told:
+    with pytest.raises(MachineryError, match=r"within 0\.2 s: it hangs\. It stands at") as told:
         judge.score([PICTURE])
+    assert "hanging_judge.py, line 4, in score" in str(told.value)
     assert "the same command goes on from there" in str(told.value)
 
 

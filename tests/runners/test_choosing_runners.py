@@ -86,7 +86,9 @@ def test_a_cluster_elsewhere_needs_a_server_that_it_reaches(installed, monkeypat
         monkeypatch.setenv("PREFECT_API_URL", address)
         with pytest.raises(UsageError, match="Set PREFECT_API_URL"):
             check_runner(there)
-        check_runner(Configuration(runner="ray", runner_address="ray://127.0.0.1:10001", workers=8, max_calls=3))
+        check_runner(
+            Configuration(runner="ray", runner_address="ray://127.0.0.1:10001", workers=8, max_calls=3)
+        )
 
 
 def test_threads_have_no_address(installed):
@@ -112,7 +114,7 @@ def test_addresses_of_this_machine_are_known(address, here):
 def test_the_death_of_a_worker_is_known_by_name_whatever_wraps_it():
     from concurrent.futures.process import BrokenProcessPool
 
-    class KilledWorker(Exception):
+    class KilledWorker(Exception):  # noqa: N818 - as Dask calls it
         pass
 
     assert died(BrokenProcessPool("gone"))

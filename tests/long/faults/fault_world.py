@@ -57,7 +57,14 @@ def run(folder: Path, asked: list[str], timeout: float = 600, **options) -> subp
     """Run a command to its end."""
     environment = {**os.environ, "PYTHONHASHSEED": "0", **options.pop("env", {})}
     return subprocess.run(
-        asked, cwd=folder, capture_output=True, text=True, timeout=timeout, env=environment, check=False, **options
+        asked,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=environment,
+        check=False,
+        **options,
     )
 
 

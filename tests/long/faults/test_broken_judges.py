@@ -42,7 +42,9 @@ def _goes_on(world, runner):
     (world / "breaks").unlink()
     before = asked(world)
     good(run(world, words("broken", "--runner", runner, judge="breaking.yaml")))
-    assert sum((asked(world) - before).values()) == sum(answers(world / "broken").values()) - sum(held.values())
+    assert sum((asked(world) - before).values()) == sum(answers(world / "broken").values()) - sum(
+        held.values()
+    )
     (world / "asked.log").unlink()
     good(run(world, words("whole", judge="breaking.yaml")))
     same(world / "whole", world / "broken")

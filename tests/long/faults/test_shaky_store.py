@@ -57,7 +57,7 @@ def test_a_store_that_goes_down_ends_the_audit_plainly_and_the_next_one_goes_on(
 
     counting.identity = "brightness 1"
     given = {**GIVEN, "lake": "s3://audits/down", "report": world / "r"}
-    with pytest.raises(MachineryError, match="cannot be reached .* Nothing committed is lost"):
+    with pytest.raises(MachineryError, match=r"cannot be reached .* Nothing committed is lost"):
         judge_audit.audit(counting, world / "items.csv", **given)
     bought = len(shown)
     store.down = False
