@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from judge_audit_flows.parents import die_with_parent
+
 from judge_audit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -128,15 +130,17 @@ def task_runner(configuration: Configuration) -> Any:  # noqa: ANN401 - Prefect'
         return _ray(configuration, workers)
     from prefect.task_runners import ProcessPoolTaskRunner, ThreadPoolTaskRunner  # noqa: PLC0415
 
-    kinds = {THREADS: ThreadPoolTaskRunner, PROCESSES: ProcessPoolTaskRunner}
-    return kinds[configuration.runner](max_workers=workers)
+    if configuration.runner == PROCESSES:
+        # A worker whose flow was killed would go on asking to the end of its task.
+        return ProcessPoolTaskRunner(max_workers=workers, initializer=die_with_parent)
+    return ThreadPoolTaskRunner(max_workers=workers)
 
 
 def _dask(configuration: Configuration, workers: int) -> Any:  # noqa: ANN401
     """Connect to a Dask scheduler, or start one with its workers here, each a process with one thread."""
     for variable, value in DASK_SETTINGS.items():
         os.environ.setdefault(variable, value)
-    from prefect_dask import DaskTaskRunner  # noqa: PLC0415 - an extra
+    from prefect_dask.task_runners import DaskTaskRunner  # noqa: PLC0415 - an extra
 
     if configuration.runner_address:
         return DaskTaskRunner(address=configuration.runner_address)

@@ -55,10 +55,10 @@ def _kills(draw):
 def _killed(folder, kind, moment):
     """Start the audit, kill at a moment; gives what the command said, its code, and whether it was killed."""
     started, before = time.monotonic(), sum(asked(folder).values())
-    asking = words("killed", "--runner", "processes")
+    asking = words("killed", "--runner", "processes" if kind == "worker" else "threads")
+    what, size = moment
 
     def reached():
-        what, size = moment
         if what == "seconds":
             return time.monotonic() > started + size
         if what == "pictures":
@@ -82,7 +82,7 @@ def _killed(folder, kind, moment):
 
 
 def test_after_twenty_kills_the_lake_holds_the_same_rows_as_one_that_was_never_disturbed(world):
-    good(run(world, words("whole", "--runner", "processes")))
+    good(run(world, words("whole")))
     planned = answers(world / "whole")
     (world / "asked.log").unlink()
     deaths = 0
@@ -104,7 +104,7 @@ def test_after_twenty_kills_the_lake_holds_the_same_rows_as_one_that_was_never_d
         twice = {picture for picture, times in shown.items() if times > planned[picture] - held[picture]}
         assert not twice
         deaths += killed
-    good(run(world, words("killed", "--runner", "processes")))
+    good(run(world, words("killed")))
     same(world / "whole", world / "killed")
     assert answers(world / "killed") == planned
     assert deaths >= 16
