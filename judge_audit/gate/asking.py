@@ -12,8 +12,8 @@ from judge_audit.gate import own
 from judge_audit.gate.approvals import approved_before
 from judge_audit.gate.expectations import Result, evaluate
 from judge_audit.gate.frames import guard_expectation, guard_suite, rows_told
-from judge_audit.gate.suites import CRITICAL, RESERVED, WARNING, Expectation
-from judge_audit.gate.words import CANNOT, OPEN, SHUT
+from judge_audit.gate.suites import RESERVED, Expectation
+from judge_audit.gate.words import CANNOT, CRITICAL, OPEN, SHUT, WARNING
 from judge_audit.lake.questions import questions
 from judge_audit.messages import say
 from judge_audit.signoffs import signoffs_of

@@ -14,13 +14,14 @@ import pyarrow.parquet as pq
 
 from judge_audit.digests import canonical_json, row_digest, text_digest
 from judge_audit.errors import MachineryError, UsageError
+from judge_audit.lake.engine import fetch
 from judge_audit.lake.records import Part, Record, parse_record
 from judge_audit.lake.relations import files_literal, named, table_query
 from judge_audit.lake.storage import open_storage
 from judge_audit.tables import check_keys, definition, empty, schema, sort_by_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from judge_audit.lake.storage import Storage
@@ -148,22 +149,36 @@ class Lake:
             self._records[name.removesuffix(".json")] = parse_record(name, content)
         return tuple(self._records[name.removesuffix(".json")] for name in names)
 
-    def files(self, table: str, partition: str | None = None) -> list[str]:
+    def files(self, table: str, partition: str | Collection[str] | None = None) -> list[str]:
         """List the committed files of a table, in the order of their commits.
 
         Args:
             table: The table.
-            partition: Only those of this judge, audit or plan.
+            partition: Only those of this judge, audit or plan, or of these.
         """
         wanted = definition(table).name
+        meant = {partition} if isinstance(partition, str) else partition
         return self.storage.locate(
             [
                 part.path
                 for record in self.records()
                 for part in record.parts
-                if part.table == wanted and part.path and partition in {None, part.partition}
+                if part.table == wanted and part.path and (meant is None or part.partition in meant)
             ]
         )
+
+    def partitions(self, table: str) -> dict[str, int] | None:
+        """Count the rows of each judge, audit, plan or run of a table, in the order of their names.
+
+        Returns:
+            Rows by partition; None where some parts hold several, so that only their rows could tell.
+        """
+        wanted, found = definition(table).name, dict[str, int]()
+        for record in self.records():
+            for part in record.parts:
+                if part.table == wanted and part.rows:
+                    found[part.partition] = found.get(part.partition, 0) + part.rows
+        return None if "" in found else dict(sorted(found.items()))
 
     def read(self, table: str, **equals: Any) -> pa.Table:  # noqa: ANN401 - any column's value
         """Read a table's committed rows, every key once, in the order of its key.
@@ -184,14 +199,13 @@ class Lake:
 
     def _select(self, table: str, columns: Sequence[str], equals: Mapping[str, Any]) -> pa.Table:
         """Run the query for some columns of a table."""
-        import duckdb  # noqa: PLC0415 - a tenth of a second that commits alone need not pay
-
         wanted = definition(table)
         strangers = sorted(set(equals) - {column.name for column in wanted.columns})
         if strangers:
             raise MachineryError(f"table “{table}” has no column “{', '.join(strangers)}”.")
-        partition = equals.get(wanted.partition_column)
-        partition = partition if isinstance(partition, str) else None
+        given = equals.get(wanted.partition_column)
+        several = {given} if isinstance(given, str) else given if isinstance(given, (list, tuple)) else None
+        partition = None if several is None else {str(value) for value in several}
         files = self.files(table, partition)
         if not files:
             return empty(table).select(list(columns))
@@ -201,11 +215,10 @@ class Lake:
         # names come from the table's definition, values are bound
         text = f"SELECT {', '.join(map(named, columns))} FROM ({query}) WHERE {tests}"  # noqa: S608
         bound = [_plain(value) for value in equals.values()]
-        with duckdb.connect() as connection:
-            try:
-                found: pa.Table = connection.sql(text, params=bound).to_arrow_table()
-            except duckdb.Error as error:
-                raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
+        try:
+            found = fetch(text, bound)
+        except MachineryError as error:
+            raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
         return found.cast(empty(table).select(list(columns)).schema)
 
 

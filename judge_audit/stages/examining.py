@@ -19,12 +19,15 @@ from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
 from judge_audit.stages.asking import is_first
+from judge_audit.stages.history import remember
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from judge_audit.judges.cards import Card
     from judge_audit.session import Answered, Session
     from judge_audit.stages.planning import Prepared
@@ -43,7 +46,8 @@ def check(current: Session, prepared: Prepared) -> None:
     items = current.items_of(prepared.plan_id).to_pylist()
     items = [item for item in items if item["item_id"] not in damaged]
     covariates = covariate_table(items, (row for rows in instruments for row in rows if is_first(row)))
-    findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
+    checks = [part.thing for part in find_checks(current.configuration.project).values()]
+    findings, verdicts = _examine(current, prepared, current.judge.card, covariates, checks)
     zoned = {
         row["axis"]
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
@@ -53,7 +57,9 @@ def check(current: Session, prepared: Prepared) -> None:
     answers = answers_of(current, [control.card.judge_id for control in controls])
     for control in controls:
         own = answers[control.card.judge_id]
-        found, told = _examine(current, prepared, control.card, covariates, control=control, answers=own)
+        found, told = _examine(
+            current, prepared, control.card, covariates, checks, control=control, answers=own
+        )
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
@@ -72,6 +78,7 @@ def check(current: Session, prepared: Prepared) -> None:
         }
     )
     current.lake.commit({"audits": audit_row(current, prepared, "complete")})
+    remember(current.lake, prepared.audit_id)
 
 
 def _measured(covariates: pa.Table) -> bool:
@@ -88,6 +95,7 @@ def _examine(
     prepared: Prepared,
     card: Card,
     covariates: pa.Table,
+    checks: Sequence[Callable[[Evidence], Findings]],
     *,
     control: PlantedJudge | SeeingJudge | None = None,
     answers: Answered | None = None,
@@ -125,8 +133,8 @@ def _examine(
         kinds=current.kinds,
     )
     findings = Findings()
-    for part in find_checks(current.configuration.project).values():
-        findings += part.thing(evidence)
+    for run in checks:
+        findings += run(evidence)
     return findings, list(findings.verdicts)
 
 
