@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_flows.broken import server_told
 from judge_audit_flows.recording import begun, done, recorded_flow
 from judge_audit_flows.runners import check_runner, task_runner
 from judge_audit_flows.server import embedded_server
@@ -109,8 +110,9 @@ def through_prefect(
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):
         flow = _flow(name).with_options(task_runner=task_runner(configuration))
-        state = flow(configuration.as_json(), *arguments, return_state=True)
-        outcome = state.result(raise_on_failure=False)
+        with server_told():
+            state = flow(configuration.as_json(), *arguments, return_state=True)
+            outcome = state.result(raise_on_failure=False)
     if run is not None and run.flow_run is None and state.state_details.flow_run_id:
         run.flow_run = str(state.state_details.flow_run_id)
     if isinstance(outcome, BaseException):

@@ -45,6 +45,7 @@ QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     # A failed task is told in one plain sentence by the command; a traceback before it helps nobody.
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
 }
 """No telemetry, and no lines that break a progress bar."""
