@@ -9,7 +9,6 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed-core
 DEV_STAMP = $(VENV)/.installed-dev
 MODELS_STAMP = $(VENV)/.installed-models
-SOURCES = flows tasks judge_audit schemas deployments tests
 
 .PHONY: audit test test-parts test-models test-long bench format clean
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 NIGHTLY = "nightly"
 """The deployment whose time the command line may change."""
 
+REGISTRY = "registry"
+"""The tag of what is only deployed where audit.yaml names a model registry, or when it is asked for by name."""
+
 ZONE_KEYS = ("cron", "timezone", "interval", "anchor_date", "rrule", "day_or")
 _triggers: TypeAdapter[DeploymentTriggerTypes] = TypeAdapter(DeploymentTriggerTypes)
 
@@ -95,10 +98,11 @@ def read_entries(
     if strangers := sorted(set(only) - set(known)):
         raise UsageError(f"--only {strangers[0]}: there is no such deployment; there are {', '.join(known)}.")
     path = audit_path(audit)
+    registry = bool(only) or names_registry(path)
     found: list[Entry] = []
     faults: list[Fault] = []
     for spec in specs:
-        if only and spec["name"] not in only:
+        if (only and spec["name"] not in only) or (REGISTRY in (spec.get("tags") or ()) and not registry):
             continue
         try:
             found.append(_entry(_with_choices(spec, cron, timezone), path))
@@ -124,6 +128,15 @@ def audit_path(audit: str) -> str:
         f"--audit {audit}: there is no such file here. Give the path of your audit.yaml (`judge-audit init FOLDER` "
         "writes one); if it lies only where the workers run, give its absolute path there."
     )
+
+
+def names_registry(audit: str) -> bool:
+    """Tell whether audit.yaml names a model registry; one that does not lie here is taken to name none."""
+    try:
+        content = yaml.safe_load(Path(audit).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return False
+    return isinstance(content, dict) and bool(content.get(REGISTRY))
 
 
 def _content(file: str | None) -> dict[str, Any]:

@@ -6,11 +6,13 @@ a key; Prefect starts one run a key. Importing this imports Prefect.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from judge_audit_flows.endings import RunLog
 from judge_audit_flows.release import run_release
-from prefect import flow
+from prefect import flow, tags
 from prefect.artifacts import create_table_artifact
 from prefect.client.orchestration import get_client
 from prefect.deployments import run_deployment
@@ -21,8 +23,9 @@ from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 
 from judge_audit.errors import EXIT_MACHINERY, AuditError, MachineryError, UsageError
+from judge_audit.gate.words import OPEN
 from judge_audit.lake import Lake
-from judge_audit.progress import current_progress
+from judge_audit.progress import Progress, current_progress, shown
 from judge_audit.project import resolve
 from judge_audit.registry import Ledger, settings_of, submit
 from judge_audit.registry.auditing import audited_already, close, configured, folder_of, make_judge, tell
@@ -57,16 +60,21 @@ SHOWN_REASONS = 40
 def audit_registered(name: str, version: str, audit: str = AUDIT_FILE, audit_round: int = 0) -> State[Any]:
     """Audit a registered model version, ask the release gate, and tell the registry its answer.
 
+    A gate that is not open is a failure to Prefect, so that whoever listens to failed runs hears of it.
+
     Args:
         name: The registered model.
         version: Its version.
         audit: Path of audit.yaml on the worker's machine.
         audit_round: Which round of audits it belongs to; 0 for the one that is open.
     """
+    quiet = type(current_progress()) is Progress
     try:
-        return Completed(message=_audited(name, version, audit, audit_round))
+        with shown(RunLog(get_run_logger().info)) if quiet else nullcontext(), tags(TAG):
+            good, message = _audited(name, version, audit, audit_round)
     except AuditError as error:
         return Failed(message=str(error))
+    return Completed(message=message) if good else Failed(message=message)
 
 
 @flow(name="judge-audit-submit", flow_run_name="{name} {version}", persist_result=False)
@@ -203,8 +211,8 @@ def _opened(audit: str) -> tuple[Registry, Ledger, Configuration]:
     return registry, Ledger(Lake.open(configuration.lake)), configuration
 
 
-def _audited(name: str, version: str, audit: str, audit_round: int) -> str:
-    """Audit a version if nobody else does, and say what came of it."""
+def _audited(name: str, version: str, audit: str, audit_round: int) -> tuple[bool, str]:
+    """Audit a version if nobody else does, and say whether that is good and what came of it."""
     registry, ledger, configuration = _opened(audit)
     found = registry.version(name, version)
     round_ = audit_round or ledger.history(found).round
@@ -225,8 +233,9 @@ def _audited(name: str, version: str, audit: str, audit_round: int) -> str:
     if failure is not None:
         raise failure
     if not claim.held:
-        return f"{found.told}: {claim.reason}"
-    return f"{found.told}: the gate is {history.ending['state'] if history.ending else 'not asked'}."
+        return True, f"{found.told}: {claim.reason}"
+    state = history.ending["state"] if history.ending else "not asked"
+    return state == OPEN, f"{found.told}: the gate is {state}."
 
 
 def _judge(
@@ -252,10 +261,10 @@ def _judge(
     close(ledger, version, round_, answer, **more)
 
 
-def announce(version: Version, ending: dict[str, Any], tags: dict[str, str]) -> None:
-    """Emit the event of an answer, and leave it as an artifact of the run."""
+def announce(version: Version, ending: dict[str, Any], told_: dict[str, str]) -> None:
+    """Emit the event of an answer, and leave it as an artifact of the run, where there is one."""
     state = str(ending["state"]).replace(" ", "-") if ending["status"] == COMPLETE else ""
-    told = {name.rpartition(".")[2]: value for name, value in tags.items()}
+    told = {name.rpartition(".")[2]: value for name, value in told_.items()}
     emit_event(
         event=f"judge-audit.gate.{state}" if state else "judge-audit.audit.failed",
         resource={
@@ -264,6 +273,8 @@ def announce(version: Version, ending: dict[str, Any], tags: dict[str, str]) -> 
         },
         payload={"registry": version.registry, "name": version.model, "version": version.version, **told},
     )
+    if not flow_run.id:
+        return
     rows = [
         ("model", plain(version.model)),
         ("version", plain(version.version)),

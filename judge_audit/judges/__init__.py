@@ -43,6 +43,7 @@ NOT_KINDS = frozenset(
         "programs",
         "protocol",
         "replies",
+        "reply_rules",
         "ruler",
         "torch_side",
         "transformers_side",

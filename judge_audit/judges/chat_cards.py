@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from judge_audit.judges.card_files import CardFiles
     from judge_audit.judges.cards import Card
-    from judge_audit.judges.replies import ReplyRule
+    from judge_audit.judges.reply_rules import ReplyRule
 
 MOST_TEMPLATE_BYTES = 262_144
 MOST_TOKENS = 512

@@ -24,7 +24,8 @@ from judge_audit.judges.prices import Prices, prices_of
 from judge_audit.judges.program_cards import identity_of, program_of
 from judge_audit.judges.programs import Broken, Command, Program
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
-from judge_audit.judges.replies import ReplyRule, combined, read_reply, rule_of
+from judge_audit.judges.replies import combined, read_reply
+from judge_audit.judges.reply_rules import ReplyRule, rule_of
 from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from judge_audit.judges.chat_requests import SLOT, ChatRequest, characters
 from judge_audit.judges.keys import Hidden, read_key
 from judge_audit.judges.prices import Prices, prices_of
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
-from judge_audit.judges.replies import rule_of
+from judge_audit.judges.reply_rules import rule_of
 from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from judge_audit.judges.chat_replies import short
 from judge_audit.judges.chat_requests import SLOT
 from judge_audit.judges.model_folders import CODE, SETTINGS, WORDS
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.judges.replies import rule_of
+from judge_audit.judges.reply_rules import rule_of
 from judge_audit.judges.torch_side import device_of, runtime_of, torch_of
 from judge_audit.judges.transformers_side import (
     folder_of,

@@ -38,6 +38,10 @@ class Storage(Protocol):
         """List the finished files of a folder, sorted; empty if the folder does not exist."""
         ...
 
+    def walk(self, folder: str) -> list[str]:
+        """List all files under a folder, unfinished ones too, as paths of the lake, sorted."""
+        ...
+
     def get(self, path: str) -> bytes:
         """Read a file; FileNotFoundError if it does not exist."""
         ...
@@ -94,6 +98,13 @@ class LocalStorage:
         except FileNotFoundError:
             return []
 
+    def walk(self, folder: str) -> list[str]:
+        """List all files under a folder, unfinished ones too; links are not followed."""
+        found = []
+        for place, _, names in os.walk(self.root / folder):
+            found += [(Path(place) / name).relative_to(self.root).as_posix() for name in names]
+        return sorted(found)
+
     def get(self, path: str) -> bytes:
         """Read a file."""
         return (self.root / path).read_bytes()
@@ -126,7 +137,8 @@ class LocalStorage:
 
     def remove(self, path: str) -> None:
         """Remove a file if it is there."""
-        (self.root / path).unlink(missing_ok=True)
+        with _told(self.root):
+            (self.root / path).unlink(missing_ok=True)
 
     def get_all(self, paths: Sequence[str]) -> list[bytes]:
         """Read several files."""

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from judge_audit.registry.ledger import STARTED
+from judge_audit.registry.ledger import COMPLETE, STARTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +65,10 @@ def claimed(
             return
         history = ledger.history(version)
         if history.round > round_ or (history.round == round_ and history.ending is not None):
-            yield Claim(held=False, round=round_, reason="it is audited already.")
+            newest = history.ending
+            audited = newest is None or newest["status"] == COMPLETE
+            reason = "it is audited already." if audited else "it could not be audited; submit it --again."
+            yield Claim(held=False, round=round_, reason=reason)
             return
         start = history.start if history.round == round_ else None
         here = socket.gethostname()

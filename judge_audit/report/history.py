@@ -26,9 +26,11 @@ NIGHTS = """
 WITH own AS (SELECT judge, night FROM nights WHERE audit_id = $1)
 SELECT
     nights.night, nights.audit_id, nights.judge_id, nights.before, nights.approved,
+    audits.anchor_set IS NOT NULL AS anchored,
     standings.standing AS position, labels.version, TRY_CAST(json_extract(judges.card, '$.epoch') AS BIGINT) AS epoch
 FROM nights
 JOIN own ON nights.judge = own.judge AND (nights.night, nights.audit_id) <= (own.night, $1)
+JOIN audits ON audits.audit_id = nights.audit_id AND audits.status = 'complete'
 LEFT JOIN standings ON standings.audit_id = nights.audit_id AND standings.use = 'position' AND NOT standings.is_control
 LEFT JOIN judges ON judges.judge_id = nights.judge_id
 LEFT JOIN (SELECT judge_id, max(version) AS version FROM judge_labels GROUP BY judge_id) AS labels
@@ -70,7 +72,9 @@ def history_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any]:
     }
     for row in nights:
         own = {name: found.get(row["audit_id"], []) for name, found in by_night.items()}
-        row["order"] = {against: _order(own["orders"], against) for against in (APPROVED, BEFORE)}
+        # the views say 1 of the same judge on any night; without anchors there was no order to look at
+        orders_seen = own["orders"] if row["anchored"] else []
+        row["order"] = {against: _order(orders_seen, against) for against in (APPROVED, BEFORE)}
         row["move"] = {against: _largest(own["moves"], against) for against in (APPROVED, BEFORE)}
         row["spread"] = _spread(own["moves"])
         row["pile"] = own["piles"][0]["value"] if own["piles"] else None

@@ -78,10 +78,9 @@ def read_runs(lake: Lake, now: datetime, last: int = LAST) -> Runs:
 
 def newest(names: Iterable[str], count: int) -> list[str]:
     """Give the names of the latest runs or audits, which begin with their time; names without one are all given."""
-    timed: list[str] = []
-    others: list[str] = []
-    for name in names:
-        (timed if TIMED.match(name) else others).append(name)
+    known = list(names)
+    timed = [name for name in known if TIMED.match(name)]
+    others = [name for name in known if not TIMED.match(name)]
     return [*others, *sorted(timed, reverse=True)[:count]]
 
 

@@ -95,6 +95,8 @@ def _findings(name: str, audit: Row | None, gate: Row, max_age: timedelta | None
             allowed=age_text(max_age.total_seconds()),
         )
         found.append({"finding": STALE, "text": text, "exit_code": EXIT_JUDGE_FAILED})
+    if gate.get("approved_since"):
+        return found
     if gate["state"] == SHUT:
         text = say("status.gate_shut", judge=name, use=gate["use"])
         found.append({"finding": GATE_SHUT, "text": text, "exit_code": EXIT_JUDGE_FAILED})
@@ -167,6 +169,11 @@ def _gate(held: Held, rows: list[Row], when: datetime, state: str) -> Row:
     found = state or (SHUT if SHUT in states else CANNOT if states else OPEN)
     held_up.sort(key=lambda row: (row["state"] != SHUT, row["suite"], row["expectation"]))
     parts = ("suite", "expectation", "owner", "reason", "remedy")
+    # the first approval, and one despite what stood in the way, are of a gate that was not open
+    approved = any(
+        (row["audit_id"], row["use"]) == (rows[0]["audit_id"], rows[0]["use"]) and row["approved_at"] >= when
+        for row in held.approvals
+    )
     return {
         "state": found,
         "use": rows[0]["use"],
@@ -175,6 +182,7 @@ def _gate(held: Held, rows: list[Row], when: datetime, state: str) -> Row:
         "audit_id": rows[0]["audit_id"],
         "reasons": [{part: row[part] for part in parts} for row in held_up[:FIRST_REASONS]],
         "more_reasons": max(0, len(held_up) - FIRST_REASONS),
+        "approved_since": approved,
     }
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.gate.telling import plain
+from judge_audit.gate.words import OPEN
 from judge_audit.messages import say
 from judge_audit.status.document import NEVER, age_text
 from judge_audit.vocabulary import Position
@@ -97,7 +98,10 @@ def _gate_lines(gate: Row) -> Iterator[str]:
         yield say("status.gate_never")
         return
     told = {"use": gate["use"], "audit": gate["audit_id"]}
-    yield say("status.gate", state=gate["state"], age=age_text(gate["age_seconds"]), **told)
+    key = "gate_approved" if gate["approved_since"] and gate["state"] != OPEN else "gate"
+    yield say(f"status.{key}", state=gate["state"], age=age_text(gate["age_seconds"]), **told)
+    if key == "gate_approved":
+        return
     for row in gate["reasons"]:
         yield say("status.reason", **row)
     if gate["more_reasons"]:

@@ -158,7 +158,7 @@ def test_versions_are_audited_once_each_however_they_are_announced(served):
     for version in ("2", "1", "2"):
         emit(world, "tiny", version)
     hostile = "tiny {{ 7*7 }} <b>'\"; {source} *&!! %s"
-    register(world.client, hostile, write_model(world.folder / "m1.0", 1.0))
+    register(world.client, hostile, write_model(world.folder / "m3.0", 3.0))
     emit(world, hostile, "1")
     emit(world, "other", "1")
     wait_for(lambda: tags_of(world.client, hostile, 1), 600, 1)

@@ -81,6 +81,16 @@ def test_twice_registered_is_once_registered_and_what_a_person_paused_stays_paus
     client.resume_deployment(UUID(first["judge-audit-tidy/tidy"]))
 
 
+def test_every_parameter_can_be_filled_in_on_the_page_and_is_described_there(world):
+    for name in ("nightly", "ad-hoc", "release-gate", "tidy"):
+        schema = of(world["client"], name).parameter_openapi_schema
+        assert schema["properties"]
+        for told in (*schema["properties"].values(), *schema["definitions"].values()):
+            assert told["title"]
+            assert told["description"]
+        assert not schema.get("required")
+
+
 def test_the_next_night_is_planned_in_its_time_zone(world):
     client = world["client"]
     planned = wait_for(lambda: runs_of(client, "nightly"), 180)
@@ -162,6 +172,26 @@ def test_an_event_starts_an_audit_and_the_gate_is_kept_as_state_event_and_artifa
     ]
     assert any(line.startswith("asking the judge") for line in log)
     assert refused.state.message.startswith("wrong use or bad input: there is no judge “nobody”")
+
+
+def test_registered_models_are_looked_for_where_a_registry_is_named_or_when_asked_to(tmp_path):
+    from judge_audit_flows.prefect_file import read_entries
+    from judge_audit_flows.registry import DEPLOYMENT, REGISTERED
+
+    audit = make_project(tmp_path)
+    of_registries = {"registered", "submit", "look"}
+    assert not of_registries & {entry.name for entry in read_entries(None, audit=str(audit))}
+    named = read_entries(None, audit="/project/audit.yaml", only=tuple(of_registries))
+    assert {entry.name for entry in named} == of_registries
+    audit.write_text(
+        audit.read_text() + "registry: {uri: 'http://127.0.0.1:5000', models: ['*'], card: a.yaml}\n"
+    )
+    entries = {entry.name: entry for entry in read_entries(None, audit=str(audit))}
+    assert of_registries < set(entries)
+    assert f"{entries['registered'].flow.name}/registered" == DEPLOYMENT
+    (trigger,) = entries["submit"].triggers()
+    assert trigger.expect == {REGISTERED}
+    assert set(trigger.parameters) == set(entries["submit"].schema["required"])
 
 
 def test_no_server_and_one_that_does_not_answer_are_told_apart():

@@ -112,8 +112,8 @@ def test_what_was_registered_while_nobody_looked_is_audited_once_and_the_registr
     hostile = world.name + HOSTILE
     tags = {"judge_audit.gate": "open", "name": "{{ name }}"}
     world.client.create_registered_model(hostile, tags, "kind: callable\ntarget: os:system")
-    for name in (world.name, hostile):
-        new_version(world, name=name)
+    for weight, name in ((1.0, world.name), (-1.0, hostile)):
+        new_version(world, weight, name)
         world.client.set_model_version_tag(name, "1", "judge_audit.gate", "open")
         world.client.update_model_version(name, "1", "{project}\nname: other")
     looks = []
@@ -184,7 +184,6 @@ def test_lost_runs_and_an_emptied_server_lose_no_version_and_double_none(world):
     from judge_audit.project import resolve
     from judge_audit.registry import Ledger, settings_of
     from judge_audit.registry.auditing import close
-    from judge_audit.registry.ledger import TOLD
     from judge_audit.registry.mlflow_client import connect
 
     new_version(world)
@@ -204,11 +203,14 @@ def test_lost_runs_and_an_emptied_server_lose_no_version_and_double_none(world):
     entries = Ledger(world.lake)
     version = registry.version(world.name, "1")
     close(entries, version, 1, {"candidate": "a1", "gate_id": "g1", "state": "shut"})
-    entries.record(version, TOLD, 1)
     with get_client(sync_client=True) as client:
         for run in runs(world):
             client.delete_flow_run(run.id)
-    look(world)
+    assert tags_of(world.client, world.name, 1) == {}
+    # it died before it told the registry, and the server was emptied once more
+    assert (look(world).told, look(world).told) == (1, 0)
+    told = tags_of(world.client, world.name, 1)
+    assert (told["gate"], told["audit_id"]) == ("shut", "a1")
     assert runs(world) == []
     again = audit_registered(world.name, "1", world.audit, return_state=True)
     assert "audited already" in again.message
@@ -239,3 +241,17 @@ def test_a_version_that_is_no_judge_is_told_so_and_left_until_again(world):
     seen = look(world)
     assert (seen.submitted, seen.under_way) == (0, 0)
     assert ledger(world) == [("1", 1, status) for status in ("failed", "requested", "started", "told")]
+
+
+def test_what_is_shipped_deploys_what_a_submission_asks_for(servers, tmp_path):
+    from judge_audit_flows.prefect_file import read_entries
+    from judge_audit_flows.registry import DEPLOYMENT, trigger
+
+    (tmp_path / "audit.yaml").write_text("registry: {uri: http://mlflow.example}", encoding="utf-8")
+    entries = read_entries(None, audit=str(tmp_path / "audit.yaml"))
+    found = {f"{entry.flow.name}/{entry.name}": entry for entry in entries}
+    assert DEPLOYMENT in found
+    assert {"judge-audit-look/look", "judge-audit-submit/submit"} <= set(found)
+    (shipped,) = found["judge-audit-submit/submit"].triggers()
+    assert (shipped.expect, shipped.parameters) == (trigger().expect, trigger().parameters)
+    assert all(schedule.active for schedule in found["judge-audit-look/look"].schedules)

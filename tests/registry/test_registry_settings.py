@@ -6,6 +6,7 @@ import pytest
 
 from judge_audit.cli import run_command
 from judge_audit.errors import InputError, UsageError
+from judge_audit.progress import Progress
 from judge_audit.project import Configuration, resolve
 from judge_audit.registry import settings_of
 
@@ -63,3 +64,11 @@ def test_without_a_registry_or_a_template_it_is_said_what_to_write(tmp_path):
 def test_the_command_says_what_it_takes(words, capsys):
     assert run_command(["submit", *words]) == 2
     assert "VERSION" in capsys.readouterr().err
+
+
+def test_without_a_server_it_is_said_how_to_go_on(tmp_path, monkeypatch):
+    from judge_audit_flows.submission import run_submission
+
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    with pytest.raises(UsageError, match="PREFECT_API_URL, or add --here"):
+        run_submission("clip", "1", str(project(tmp_path)), Progress())

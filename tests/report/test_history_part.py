@@ -150,6 +150,7 @@ def test_from_one_night_to_the_next(lake_of_one_night):
         "status": "complete",
         "configuration": "{}",
     }
+    row |= {"anchor_set": "set", "anchor_version": 1, "anchor_head": "f" * 64}
     at = NOON + timedelta(days=1)
     told = {"audit_id": "later", "subject": "k", "baseline": "j", "check": "change", "dimension": "overall"}
     measures = [
@@ -187,6 +188,7 @@ def test_from_one_night_to_the_next(lake_of_one_night):
     assert [entry["audit_id"] for entry in past["nights"]] == [AUDIT, "later"]
     assert last["order"]["before"]["value"] == pytest.approx(0.92)
     assert (last["order"]["approved"], last["position"], last["pile"]) == (None, "screening", 0.4)
+    assert past["nights"][0]["order"] == {"approved": None, "before": None}
     assert past["changes"] == [{"place": 1, "word": {"kind": "epoch", "name": "1"}}]
     assert past["margins"]["move"] == drift_margin() == 0.1
     assert 'class="change"' in report.html

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from judge_audit.cli import run_command
 from judge_audit.errors import UsageError
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
@@ -136,6 +137,16 @@ def test_the_card_tells_package_steps_and_versions(reward, hps, tmp_path, make):
     for card in (first, second):
         assert "transformers " in card.runtime
         assert card.weights.startswith("sha256:")
+
+
+@pytest.mark.parametrize("fields", [REWARD, HPS], ids=lambda fields: fields["kind"])
+def test_a_trial_of_it_prints_nothing_of_what_its_package_prints(reward, hps, tmp_path, make, capsys, fields):
+    path = make.card(tmp_path, **fields)
+    assert run_command(["judges", "try", str(path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    looks = {look["name"]: look["moved"] for look in document["looks"]}
+    assert looks["same"] == looks["alone"] == 0
+    assert len(document["pictures"]) == 3
 
 
 class Bomb:

@@ -133,6 +133,21 @@ def test_a_gate_that_cannot_be_asked_exits_2_and_a_warning_shuts_nothing(whole):
     assert ask(whole)["exit_code"] == 0
 
 
+def test_a_gate_that_was_shut_before_its_audit_was_approved_is_not_held_against_it(lake):
+    judge(lake)
+    audit(lake, "a1")
+    gate(lake, "g1", "a1", "shut", NIGHT)
+    assert ask(lake)["exit_code"] == 1
+    approve(lake, "a1", at=NIGHT)
+    told = ask(lake)
+    assert (told["exit_code"], told["judges"][0]["gate"]["approved_since"]) == (0, True)
+    assert "shut when asked 9 hours ago about audit a1, which was approved since." in "\n".join(
+        status_lines(told)
+    )
+    gate(lake, "g2", "a1", "shut", NIGHT + timedelta(hours=1))
+    assert ask(lake)["exit_code"] == 1
+
+
 def test_the_gate_that_counts_is_that_of_a_use_the_judge_is_approved_for(whole):
     gate(whole, "g2", "a2", "shut", NIGHT + timedelta(hours=1), use="acceptance")
     told = ask(whole)
