@@ -1,15 +1,16 @@
 # make audit      a real audit of a real judge, end to end, from a bare machine with Python 3.11 or newer
 # make test       lint, types, layers and the quick tests (some seven minutes on two cores)
 # make test-parts tests against real parts: a Prefect server, processes, a wheel in an empty environment
+# make test-models tests of the judges that run on PyTorch, beside the models' own code (pip decides which PyTorch comes)
 # make test-long  simulations and twenty-seed proofs (by hand)
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed-core
 DEV_STAMP = $(VENV)/.installed-dev
-SOURCES = flows tasks judge_audit schemas tests
+MODELS_STAMP = $(VENV)/.installed-models
 
-.PHONY: audit test test-parts test-long bench format clean
+.PHONY: audit test test-parts test-models test-long bench format clean
 
 audit: $(STAMP)
 	$(BIN)/judge-audit demo
@@ -18,7 +19,7 @@ test: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	mkdir -p $(VENV)/names
-	for folder in flows tasks schemas; do ln -sfn "$(CURDIR)/$$folder" "$(VENV)/names/judge_audit_$$folder"; done
+	for folder in flows tasks schemas deployments; do ln -sfn "$(CURDIR)/$$folder" "$(VENV)/names/judge_audit_$$folder"; done
 	MYPYPATH=$(VENV)/names $(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long and not parts" --ignore=tests/long --ignore=tests/parts --ignore=tests/benchmarks
@@ -26,6 +27,9 @@ test: $(DEV_STAMP)
 test-parts: $(DEV_STAMP)
 	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest -n auto --dist loadfile -m "not long" tests/parts
 	$(BIN)/python -m pytest -m "not long" tests/benchmarks
+
+test-models: $(MODELS_STAMP)
+	JUDGE_AUDIT_PARTS=required JUDGE_AUDIT_MODELS=$(abspath $(VENV))/models $(BIN)/python -m pytest -n auto --dist loadfile -m "not long" tests/reward_models tests/parts/test_real_onnx_judges.py
 
 test-long: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests -m long -s
@@ -52,6 +56,10 @@ $(DEV_STAMP): pyproject.toml constraints.txt $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
 	$(HEADLESS)
 	touch $(STAMP) $@
+
+$(MODELS_STAMP): $(DEV_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[transformers,open-clip]"
+	touch $@
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache

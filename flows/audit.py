@@ -10,16 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_flows.broken import server_told
+from judge_audit_flows.recording import begun, done, recorded_flow
 from judge_audit_flows.runners import check_runner, task_runner
 from judge_audit_flows.server import embedded_server
 
 from judge_audit import stages
+from judge_audit.runs import RUN
 from judge_audit.session import session
 from judge_audit.sight import SIGHT
 
 if TYPE_CHECKING:
     from judge_audit.progress import Progress
     from judge_audit.project import Configuration
+    from judge_audit.runs import Run
     from judge_audit.session import Session
 
 
@@ -62,11 +66,16 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
     """
     if dry_run:
         return _dry(configuration, progress)
-    current = ready(configuration, progress)
-    if current.is_table:
-        return result_of(configuration, *from_tables(current, progress))
-    name = MISMATCHES_FLOW if configuration.only else "audit_flow"
-    return result_of(configuration, *through_prefect(configuration, progress, name))
+    with recorded_flow(configuration, RUN, progress) as run:
+        current = ready(configuration, progress)
+        begun(run, current)
+        name = MISMATCHES_FLOW if configuration.only else "audit_flow"
+        if current.is_table:
+            prepared, bought, told = from_tables(current, progress)
+        else:
+            prepared, bought, told = through_prefect(configuration, progress, name, run=run)
+        done(run, prepared)
+    return result_of(configuration, prepared, bought, told)
 
 
 def ready(configuration: Configuration, progress: Progress) -> Session:
@@ -82,7 +91,11 @@ def ready(configuration: Configuration, progress: Progress) -> Session:
 
 
 def through_prefect(
-    configuration: Configuration, progress: Progress, name: str, *arguments: str | None
+    configuration: Configuration,
+    progress: Progress,
+    name: str,
+    *arguments: str | None,
+    run: Run | None = None,
 ) -> Any:  # noqa: ANN401 - what the flow returns
     """Run a flow, with a server for the time being where none is configured.
 
@@ -91,13 +104,17 @@ def through_prefect(
         progress: Where progress is shown.
         name: The flow.
         arguments: What it takes after the configuration.
+        run: The record that keeps the flow run's id.
     """
     progress.stage("starting")
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):
         flow = _flow(name).with_options(task_runner=task_runner(configuration))
-        state = flow(configuration.as_json(), *arguments, return_state=True)
-        outcome = state.result(raise_on_failure=False)
+        with server_told():
+            state = flow(configuration.as_json(), *arguments, return_state=True)
+            outcome = state.result(raise_on_failure=False)
+    if run is not None and run.flow_run is None and state.state_details.flow_run_id:
+        run.flow_run = str(state.state_details.flow_run_id)
     if isinstance(outcome, BaseException):
         raise outcome
     return outcome

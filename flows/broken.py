@@ -1,12 +1,15 @@
-"""A worker that died while it worked: what its task gives instead of an answer, said in plain words."""
+"""A worker or a server that died while an audit ran, said in plain words."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import AuditError, MachineryError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from judge_audit.project import Configuration
 
 DEATHS = frozenset(
@@ -54,3 +57,22 @@ def died(error: BaseException) -> bool:
     """Tell whether an error, or what Prefect wrapped into it, says that a worker is gone."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & DEATHS) or any(name in str(error) for name in DEATHS)
+
+
+CLIENTS = frozenset({"httpx", "httpcore", "websockets"})
+"""What Prefect talks to its server with."""
+
+
+@contextmanager
+def server_told() -> Iterator[None]:
+    """Turn the errors by which Prefect tells that its server is gone into a sentence."""
+    try:
+        yield
+    except Exception as error:
+        if not CLIENTS & {kind.__module__.partition(".")[0] for kind in type(error).__mro__}:
+            raise
+        raise MachineryError(
+            f"Prefect's server stopped answering while the audit ran ({type(error).__name__}: {error}). Nothing "
+            "committed is lost: the same command goes on from there. If it happens again, the server was killed or "
+            "the machine has too little memory; PREFECT_API_URL names a server of your own."
+        ) from error

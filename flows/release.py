@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.audit import from_tables, ready, result_of, through_prefect
+from judge_audit_flows.recording import begun, done, recorded_flow
 
 from judge_audit import stages
+from judge_audit.runs import RELEASE
 
 if TYPE_CHECKING:
     from judge_audit.progress import Progress
@@ -45,15 +47,19 @@ def run_release(
     Raises:
         AuditError: With a plain message, when the audit cannot be made or the gate cannot be put the question.
     """
-    current = ready(configuration, progress)
-    if current.is_table:
-        prepared, bought, outcome = from_tables(current, progress)
-        progress.stage("asking the gate")
-        gated = stages.gate_audit(current, prepared, use=use, baseline=baseline)
-    else:
-        prepared, bought, outcome, gated = through_prefect(
-            configuration, progress, "release_flow", use, baseline
-        )
+    with recorded_flow(configuration, RELEASE, progress) as run:
+        current = ready(configuration, progress)
+        begun(run, current)
+        if current.is_table:
+            prepared, bought, outcome = from_tables(current, progress)
+            progress.stage("asking the gate")
+            gated = stages.gate_audit(current, prepared, use=use, baseline=baseline)
+        else:
+            prepared, bought, outcome, gated = through_prefect(
+                configuration, progress, "release_flow", use, baseline, run=run
+            )
+        done(run, prepared)
+        run.asked(gated.document)
     audited = result_of(configuration, prepared, bought, outcome)
     return ReleaseResult(
         audit_id=audited.audit_id,

@@ -131,6 +131,8 @@ def task_runner(configuration: Configuration) -> Any:  # noqa: ANN401 - Prefect'
     from prefect.task_runners import ProcessPoolTaskRunner, ThreadPoolTaskRunner  # noqa: PLC0415
 
     if configuration.runner == PROCESSES:
+        # What a worker that died leaves behind is cleared up without a word.
+        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
         # A worker whose flow was killed would go on asking to the end of its task.
         return ProcessPoolTaskRunner(max_workers=workers, initializer=die_with_parent)
     return ThreadPoolTaskRunner(max_workers=workers)

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 LOOPBACK = "127.0.0.1"
-START_SECONDS = 60.0
+START_SECONDS = 180.0
+"""On a very busy machine a server takes more than a minute."""
+
 DRAIN_SECONDS = 10.0
 STOP_SECONDS = 5.0
 SETTLE_SECONDS = 0.3
@@ -43,6 +45,7 @@ QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     # A failed task is told in one plain sentence by the command; a traceback before it helps nobody.
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
 }
 """No telemetry, and no lines that break a progress bar."""

@@ -1,7 +1,7 @@
 """The process of the embedded Prefect server: `python -m judge_audit_flows.server_process`.
 
-It chooses a free port, writes it to its output as one line, and serves until it is ended or its parent
-is gone.
+It takes the port it is given or chooses a free one, writes it to its output as one line, and serves until it is ended
+or its parent is gone.
 """
 
 from __future__ import annotations
@@ -26,10 +26,14 @@ def main() -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     die_with_parent()
     door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    door.bind(("127.0.0.1", 0))
+    door.setsockopt(
+        socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+    )  # a server that has just ended holds its port a while
+    door.bind(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 0))
     port = door.getsockname()[1]
     os.environ["PREFECT_SERVER_API_HOST"] = "127.0.0.1"
     os.environ["PREFECT_SERVER_API_PORT"] = str(port)
+    os.environ["PREFECT_SERVER_UI_API_URL"] = f"http://127.0.0.1:{port}/api"
     print(port, flush=True)  # noqa: T201 - what the parent reads
 
     import uvicorn  # noqa: PLC0415 - after the environment is set

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from judge_audit.digests import row_digest, text_digest
 from judge_audit.errors import UsageError
+from judge_audit.messages import say
 
 if TYPE_CHECKING:
     from judge_audit.lake.lake import Lake
@@ -34,7 +35,7 @@ def find_audit(lake: Lake, name: str = LATEST) -> dict[str, Any]:
         Its row of `audits`.
 
     Raises:
-        UsageError: If there is none; names the newest there are.
+        UsageError: If there is none, which names the newest there are, or retention removed its raw answers.
     """
     rows: list[dict[str, Any]] = lake.read("audits", status="complete").to_pylist()
     rows.sort(key=lambda row: (row["ended_at"], row["audit_id"]))
@@ -45,7 +46,29 @@ def find_audit(lake: Lake, name: str = LATEST) -> dict[str, Any]:
             f"the lake at {lake.url} holds no complete audit “{name}”; the newest are {known}. Run one with "
             "judge-audit run."
         )
+    see_kept(lake, found[0]["audit_id"])
     return found[0]
+
+
+def removed_words(lake: Lake, audit_id: str) -> str:
+    """Say when and why an audit's raw answers were removed; "" if they were not."""
+    gone = lake.read("purges", audit_id=audit_id).to_pylist()
+    if not gone:
+        return ""
+    row = gone[0]
+    return say(
+        "gate.verify.purged", audit=audit_id, at=f"{row['removed_at']:%Y-%m-%d}", rule=row["retention"]
+    )
+
+
+def see_kept(lake: Lake, audit_id: str) -> None:
+    """See that an audit can still be looked into: what it rests on is in the lake.
+
+    Raises:
+        UsageError: If retention removed its raw answers; says when and why.
+    """
+    if told := removed_words(lake, audit_id):
+        raise UsageError(f"{told} What it came to still stands in measures, verdicts, standings and gates.")
 
 
 def result_of(lake: Lake, name: str, audit_id: str) -> pa.Table:

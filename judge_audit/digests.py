@@ -15,18 +15,21 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import xxhash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 DIGEST_CHARS = 32
 """Hex characters of a digest: 128 bits."""
 
 ROWS_AT_ONCE = 65_536
+
+HASHED = frozenset({pa.string(), pa.int64(), pa.bool_()})
+"""Types whose equal values are written alike; 0.0 and -0.0 are equal and are not."""
 
 
 def text_digest(*parts: str) -> str:
@@ -57,11 +60,11 @@ def canonical_json(content: Any) -> str:  # noqa: ANN401 - anything a configurat
         TypeError: If something has no plain value.
     """
     return json.dumps(
-        content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain
+        content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=plain
     )
 
 
-def _plain(content: Any) -> Any:  # noqa: ANN401, PLR0911 - one kind a line
+def plain(content: Any) -> Any:  # noqa: ANN401, PLR0911 - one kind a line
     """Give the plain value that JSON can hold."""
     if dataclasses.is_dataclass(content) and not isinstance(content, type):
         return {field.name: getattr(content, field.name) for field in dataclasses.fields(content)}
@@ -115,16 +118,29 @@ def row_digest(table: pa.Table) -> str:
     """
     hashes: list[bytes] = []
     for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
-        hashes.extend(_row_hashes(batch.to_pylist()))
+        hashes.extend(hashlib.sha256(text.encode("ascii")).digest() for text in _row_texts(batch))
     return hashlib.sha256(b"".join(sorted(hashes))).hexdigest()[:DIGEST_CHARS]
 
 
-def _row_hashes(rows: Iterable[dict[str, Any]]) -> Iterable[bytes]:
-    """Hash each row by itself; numbers that are not finite are written too."""
-    encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain).encode
-    for row in rows:
-        told = {name: value for name, value in row.items() if value is not None}
-        yield hashlib.sha256(encode(told).encode("ascii")).digest()
+def _row_texts(batch: pa.RecordBatch) -> Iterator[str]:
+    """Write each row as JSON with sorted keys and no NULLs; numbers that are not finite are written too.
+
+    Written column by column, each different value once: a row at a time takes four times as long.
+    """
+    encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=plain).encode
+    cells = []
+    for name in sorted(batch.schema.names):
+        prefix = f"{encode(name)}:"
+        known: dict[Any, str | None] = {None: None}
+        values = batch.column(name).to_pylist()
+        if batch.schema.field(name).type in HASHED:
+            cells.append(
+                [known[v] if v in known else known.setdefault(v, prefix + encode(v)) for v in values]
+            )
+        else:
+            cells.append([None if v is None else prefix + encode(v) for v in values])
+    for row in zip(*cells, strict=True):
+        yield "{" + ",".join(filter(None, row)) + "}"
 
 
 def draw_seed(seed: int, *key: str) -> int:

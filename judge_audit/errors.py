@@ -42,7 +42,7 @@ class Fault:
     Attributes:
         file: Name of the file as the user gave it.
         row: First data row is 1; 0 when the whole file is at fault.
-        column: Column at fault, empty when the whole row is.
+        column: Column at fault (of a YAML file, the field), empty when the whole row is.
         message: What is wrong and what to do, in plain words.
         item_id: The item's name when the row had one.
     """
@@ -59,7 +59,8 @@ class Fault:
         if self.row:
             place += f", row {self.row}"
         if self.column:
-            place += f", column {self.column}"
+            noun = "field" if self.file.endswith((".yaml", ".yml")) else "column"
+            place += f", {noun} {self.column}"
         return f"{place}: {self.message}"
 
 

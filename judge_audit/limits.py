@@ -7,9 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import yaml
-
 from judge_audit.errors import UsageError
+from judge_audit.shipped import read_shipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +28,8 @@ class Limits:
 @cache
 def _shipped() -> Mapping[str, float]:
     """Read the shipped limits once."""
-    text = (files("judge_audit_schemas") / "uses" / "limits.yaml").read_text(encoding="utf-8")
-    return {name: float(entry["value"]) for name, entry in yaml.safe_load(text).items()}
+    content = read_shipped(files("judge_audit_schemas") / "uses" / "limits.yaml")
+    return {name: float(entry["value"]) for name, entry in content.items()}
 
 
 def read_limits(overrides: Mapping[str, float] | None = None) -> Limits:

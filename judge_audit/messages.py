@@ -6,9 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
 from judge_audit.errors import MachineryError
+from judge_audit.shipped import read_shipped
 
 LANGUAGE = "en"
 
@@ -19,7 +18,7 @@ def _sentences() -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in sorted((files("judge_audit_schemas") / "messages").iterdir(), key=lambda path: path.name):
         if f".{entry.name}".endswith(f".{LANGUAGE}.yaml"):
-            _flatten("", yaml.safe_load(entry.read_text(encoding="utf-8")), found, entry.name)
+            _flatten("", read_shipped(entry), found, entry.name)
     return found
 
 

@@ -10,6 +10,7 @@ import importlib.util
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
@@ -29,6 +30,7 @@ from judge_audit.standings import Use, builtin_uses, parse_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from importlib.metadata import EntryPoints
     from types import ModuleType
 
     from judge_audit.axes.axis import Axis
@@ -113,7 +115,7 @@ def find_suites(project: str) -> dict[str, Part[Suite]]:
     own = {name: Part(name, suite, "the package") for name, suite in builtin_suites().items()}
     folders = [
         (f"the installed entry point {entry.name} ({entry.value})", files(entry.load()))
-        for entry in entry_points(group="judge_audit.suites")
+        for entry in _announced("suites")
     ]
     if project and (Path(project) / "suites").is_dir():
         folders.append((str(Path(project) / "suites"), Path(project) / "suites"))
@@ -180,7 +182,7 @@ def _find(
 ) -> dict[str, Part[Thing]]:
     """Add installed packages' and the project's parts of a kind to the package's own."""
     extra: list[Part[Thing]] = []
-    for entry in entry_points(group=f"judge_audit.{kind}"):
+    for entry in _announced(kind):
         origin = f"the installed entry point {entry.name} ({entry.value})"
         module = entry.load()
         digest = text_digest(entry.value, getattr(entry.dist, "version", ""))
@@ -192,6 +194,18 @@ def _find(
             Part(name, thing, str(path), file_digest(path.read_bytes())) for name, thing in things.items()
         ]
     return _joined(kind, found, extra)
+
+
+def _announced(kind: str) -> EntryPoints:
+    """List the entry points by which installed packages bring parts of a kind."""
+    return _entry_points(f"judge_audit.{kind}", tuple(sys.path))
+
+
+@cache
+def _entry_points(group: str, searched: tuple[str, ...]) -> EntryPoints:
+    """Read the entry points of a group; every read walks all installed packages, so it is done once."""
+    del searched
+    return entry_points(group=group)
 
 
 def _files(project: str, kind: str, pattern: str) -> list[Path]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.audits import see_kept
 from judge_audit.errors import UsageError
 from judge_audit.lake.connect import connect
 from judge_audit.limits import Limits, read_limits
@@ -79,6 +80,7 @@ def known_of(
                 f"--audit {audit}: the lake has no such complete audit. Run one, or state the spread: "
                 "--spread 0.3 --retest 0 --step 0."
             )
+        see_kept(lake, str(found[0]))
         facts = read_facts(con, str(found[0]))
         dimensions = list(facts.card.get("dimensions") or [OVERALL])
         dimension = OVERALL if OVERALL in dimensions else dimensions[0]

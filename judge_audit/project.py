@@ -16,6 +16,8 @@ from judge_audit.errors import Fault, InputError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jsonschema import ValidationError
+
 FOLDERS = ("axes", "judges", "checks", "kinds", "suites", "uses", "cards", "views")
 """Where a team's own parts lie, one file each."""
 
@@ -56,7 +58,9 @@ class Configuration:
         skip_bad: Leave bad rows of the items file out, and list them.
         max_calls: Pictures shown to the judge in this run at most, None for any number.
         max_cost: What they may cost at most, in the currency of the judge's card, None for any sum.
+        registry: The model registry whose new versions are audited; empty if there is none.
         project: The team's folder, "" if there is none.
+        notify: The team's command or webhook that is told when something happened; it changes no figure.
     """
 
     items: str = ""
@@ -86,16 +90,16 @@ class Configuration:
     skip_bad: bool = False
     max_calls: int | None = None
     max_cost: float | None = None
+    registry: Mapping[str, Any] = field(default_factory=dict)
     project: str = ""
+    notify: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Give the configuration as plain values."""
-        plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return (
-            plain
-            | {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)}
-            | {"runner_options": dict(self.runner_options)}
-        )
+        """Give what an audit goes by as plain values; not `notify`, whose address may be a secret."""
+        plain = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "notify"}
+        listed = {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)}
+        mappings = {"registry": dict(self.registry), "runner_options": dict(self.runner_options)}
+        return plain | listed | mappings
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Configuration:
@@ -149,7 +153,12 @@ def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None)
     from judge_audit.limits import read_limits  # noqa: PLC0415 - it reads a file
 
     read_limits(merged.get("limits"))
-    return Configuration(**merged)
+    configuration = Configuration(**merged)
+    if configuration.notify:
+        from judge_audit.notices.hook import hook_of  # noqa: PLC0415 - few have one
+
+        hook_of(configuration)
+    return configuration
 
 
 def _runner(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,11 +225,21 @@ def _check(content: Mapping[str, Any], origin: str) -> None:
         strangers = sorted(set(content) - set(schema["properties"])) if not path else []
         for key in strangers or [".".join(path)]:
             place = f"{Path(origin).name}{_line(origin, key)}, key {key}"
-            said = "there is no such key" if strangers else error.message
+            said = "there is no such key" if strangers else _told(error, path)
             faults.append(Fault(place, 0, "", f"{said}."))
     if faults:
         known = ", ".join(schema["properties"])
         raise InputError(faults, f"The keys are {known}; schemas/audit/audit.schema.json describes them.")
+
+
+def _told(error: ValidationError, path: list[str]) -> str:
+    """Say what is wrong with a value; one that may be a secret in the wrong place is not repeated."""
+    part: Any = error.schema
+    if path[:1] == ["notify"] and error.validator == "additionalProperties":
+        return f"it holds a key that is none of {', '.join(part['properties'])}"
+    if path[:1] == ["notify"] or (isinstance(part, dict) and part.get("writeOnly")):
+        return f"it does not fit, and is not repeated here. {part.get('description', '')}".rstrip(". ")
+    return error.message
 
 
 def _line(origin: str, key: str) -> str:
@@ -236,6 +255,10 @@ def _line(origin: str, key: str) -> str:
 def _anchored(content: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Make the paths of a configuration absolute."""
     found = dict(content)
+    if isinstance(found.get("registry"), dict):  # YAML reads 2026-11-01 as a date
+        found["registry"] = {
+            name: str(value) if name == "since" else value for name, value in found["registry"].items()
+        }
     for name in ("items", "readings", "traffic", "anchors", "pairs", "rules", "strangers", "lake", "report"):
         if found.get(name) and "://" not in str(found[name]):
             found[name] = str(base / str(found[name]))

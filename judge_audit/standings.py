@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from judge_audit.errors import MachineryError
 from judge_audit.messages import say
+from judge_audit.shipped import read_shipped
 from judge_audit.vocabulary import POOLED, READ, Capability, Position, Standing, Verdict
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def builtin_uses() -> tuple[Use, ...]:
     for entry in sorted(folder.iterdir(), key=lambda path: path.name):
         if not entry.name.endswith(".yaml") or entry.name == "limits.yaml":
             continue
-        found.append(parse_use(entry.name, yaml.safe_load(entry.read_text(encoding="utf-8"))))
+        found.append(parse_use(entry.name, read_shipped(entry)))
     return tuple(found)
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import yaml
 
 from judge_audit.errors import MachineryError
+from judge_audit.shipped import read_shipped
 from judge_audit.vocabulary import POOLED
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ ARROW_TYPES: dict[str, pa.DataType] = {
     "list<string>": pa.list_(pa.string()),
 }
 
-PARTITIONS = ("judge", "audit", "plan", "import", "set", "study")
+PARTITIONS = ("judge", "audit", "plan", "import", "set", "study", "registration", "run")
 
 NAMED_KEYS = frozenset({"audit_id", "subject", "check", "measure"})
 """Key columns of a results table that are always named; its other text keys default to `*`."""
@@ -57,7 +57,7 @@ class Definition:
         name: The table's name.
         grain: What one row is.
         key: Columns that together name a row; never NULL.
-        partition: judge, audit, plan, import, set or study: the folder level under the table's own.
+        partition: judge, audit, plan, import, set, study, registration or run: the folder level under the table's own.
         columns: The columns in order.
         links: Column to the table it points into.
         witness: Columns that with the key make a commit the same commit: an answer after a failure, or to
@@ -135,10 +135,7 @@ def _parse_table(
 def _definitions() -> dict[str, Definition]:
     """Read the shipped definitions once."""
     folder = files("judge_audit_schemas")
-    columns, tables = (
-        yaml.safe_load((folder / name).read_text(encoding="utf-8"))
-        for name in ("columns.yaml", "tables.yaml")
-    )
+    columns, tables = (read_shipped(folder / name) for name in ("columns.yaml", "tables.yaml"))
     return parse_definitions(columns, tables)
 
 
@@ -165,7 +162,7 @@ def schema(name: str) -> pa.Schema:
 
 def empty(name: str) -> pa.Table:
     """Give the table without rows."""
-    return schema(name).empty_table()
+    return pa.Table.from_batches([], schema(name))  # `empty_table` would import pandas, if it is there
 
 
 def from_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:

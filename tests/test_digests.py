@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -58,3 +60,26 @@ def test_a_draw_has_a_seed_of_its_own():
     assert draw_seed(1, "a", "b") == draw_seed(1, "a", "b")
     assert len({draw_seed(1, "ab"), draw_seed(1, "a", "b"), draw_seed(2, "ab"), draw_seed(1)}) == 4
     assert 0 <= draw_seed(-5, "x") < 2**63
+
+
+def test_rows_are_digested_as_json_written_a_row_at_a_time():
+    odd = ["", "a", 'q"\\/\n', "\u00e9\u2028\U0001f600", None, "a"]
+    table = pa.table(
+        {
+            "z": odd,
+            "a": pa.array([1, 0, None, -7, 1, 2**60], pa.int64()),
+            "f": [0.1 + 0.2, -0.0, 0.0, float("inf"), float("nan"), None],
+            "b": [True, False, None, True, True, False],
+            "t": pa.array(
+                [datetime(2026, 1, 1, 1, 2, 3, 4, tzinfo=UTC), *[None] * 5], pa.timestamp("us", tz="UTC")
+            ),
+            "l": [["x", "é"], [], None, [None], ["y"], ["x"]],
+        }
+    )
+    encode = json.JSONEncoder(
+        sort_keys=True, separators=(",", ":"), default=lambda time: time.isoformat()
+    ).encode
+    rows = [{name: value for name, value in row.items() if value is not None} for row in table.to_pylist()]
+    hashes = sorted(hashlib.sha256(encode(row).encode("ascii")).digest() for row in rows)
+    assert row_digest(table) == hashlib.sha256(b"".join(hashes)).hexdigest()[:32]
+    assert row_digest(table.slice(0, 0)) == hashlib.sha256(b"").hexdigest()[:32]

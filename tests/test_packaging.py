@@ -5,6 +5,8 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+from judge_audit.judges import builtin_kinds
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -23,3 +25,11 @@ def test_every_constraint_is_a_name_and_a_version_and_stands_once():
     assert all(len(pin) == 2 and pin[1] for pin in pins)
     names = [name.replace("_", "-") for name, _ in pins]
     assert len(names) == len(set(names)), sorted({name for name in names if names.count(name) > 1})
+
+
+def test_every_extra_that_a_kind_names_is_there_in_the_spelling_that_every_pip_finds():
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = told["project"]["optional-dependencies"]
+    assert not [name for name in extras if "_" in name]
+    named = {getattr(module, "EXTRA", "") for module in builtin_kinds().values()} - {""}
+    assert named <= set(extras)

@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli import anchors, audits, gates, imports, judges, lakes, plans, signing, study
+from judge_audit.cli import (
+    anchors,
+    audits,
+    deployments,
+    gates,
+    imports,
+    judges,
+    lakes,
+    plans,
+    signing,
+    status,
+    study,
+    submitting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,11 +56,16 @@ def build() -> Callable[[list[str]], int]:
     app.command("run")(audits.run)
     app.command("plan")(plans.plan)
     app.command("release")(audits.release)
+    app.command("submit")(submitting.submit)
     app.command("gate")(gates.gate)
     app.command("approve")(gates.approve)
     app.command("verify")(gates.verify)
+    app.command("status")(status.status)
+    app.command("notify")(status.notify)
     app.command("import")(imports.take)
     app.command("sign")(signing.sign)
+    app.command("deploy")(deployments.deploy)
+    app.command("serve")(deployments.serve)
     app.add_typer(anchors.commands(), name="anchors")
     app.add_typer(judges.commands(), name="judges")
     app.add_typer(study.commands(), name="study")

@@ -205,7 +205,7 @@ def release(
     overrides = {"judge": judge, "lake": lake, "report": report, "runner": runner, "workers": workers}
     configuration = resolve(file, overrides)
     with shown() as progress:
-        told = _flow("release")(configuration, progress=progress, use=use, baseline=baseline)
+        told = find_flow("release")(configuration, progress=progress, use=use, baseline=baseline)
     if as_json:
         typer.echo(json.dumps(told.document, ensure_ascii=False, indent=2, default=str))
     else:
@@ -236,10 +236,10 @@ def _result(configuration: Configuration, *, dry_run: bool) -> Any:  # noqa: ANN
     from judge_audit.progress import shown
 
     with shown() as progress:
-        return _flow("audit")(configuration, progress=progress, dry_run=dry_run)
+        return find_flow("audit")(configuration, progress=progress, dry_run=dry_run)
 
 
-def _flow(name: str) -> Callable[..., Any]:
+def find_flow(name: str) -> Callable[..., Any]:
     """Find a flow: the flows stand above the library, which therefore does not import them."""
     from importlib.metadata import entry_points
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from judge_audit.project import Configuration
 
 LAKE = typer.Option(
     None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
@@ -34,12 +38,15 @@ def gate(
 ) -> None:
     """Ask whether a judge may be released. Exit codes: 0 open, 1 shut, 2 cannot be asked."""
     from judge_audit.cli.lakes import opened
+    from judge_audit.runs import GATE, recorded
     from judge_audit.stages.gating import certify
     from judge_audit.stages.gating import gate as ask
 
     held = opened(lake)
-    told = ask(held, candidate=candidate, baseline=baseline, use=use, project=project_here())
-    told = certify(held, told, Path(report or folder_of(lake)), project=project_here())
+    with recorded(configuration_here(lake), GATE, lambda line: typer.echo(line, err=True)) as run:
+        told = ask(held, candidate=candidate, baseline=baseline, use=use, project=project_here())
+        told = certify(held, told, Path(report or folder_of(lake)), project=project_here())
+        run.asked(told.document)
     if as_json:
         typer.echo(json.dumps(told.document, ensure_ascii=False, indent=2, default=str))
     else:
@@ -122,6 +129,17 @@ def folder_of(lake: str | None) -> str:
         return resolve("audit.yaml").report
     home = where(lake)
     return "judge-audit-report" if "://" in home else str(Path(home).with_name("judge-audit-report"))
+
+
+def configuration_here(lake: str | None) -> Configuration:
+    """Give what ./audit.yaml says, if there is one, for a command that is about a lake and no judge in particular."""
+    from dataclasses import replace
+
+    from judge_audit.cli.lakes import where
+    from judge_audit.project import Configuration, resolve
+
+    held = resolve("audit.yaml") if Path("audit.yaml").exists() else Configuration()
+    return replace(held, lake=where(lake), judge="")
 
 
 def project_here() -> str:

@@ -1,4 +1,4 @@
-"""The commands that read a lake: `lake sql`, `lake tables`, `lake views`."""
+"""The commands about a lake: `lake sql`, `lake tables`, `lake views`, `lake compact`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,13 @@ FORMATS: tuple[Format, ...] = ("table", "csv", "json")
 
 def commands() -> typer.Typer:
     """Give the `lake` commands."""
-    app = typer.Typer(help="Read the results.", no_args_is_help=True, rich_markup_mode=None)
+    app = typer.Typer(
+        help="Read the results, and keep the lake small.", no_args_is_help=True, rich_markup_mode=None
+    )
     app.command("sql")(sql)
     app.command("tables")(tables)
     app.command("views")(views)
+    app.command("compact")(compact)
     return app
 
 
@@ -69,6 +72,46 @@ def views(lake: str | None = LAKE) -> None:
     from judge_audit.lake.connect import views_sql
 
     typer.echo(views_sql(opened(lake), views=_views()), nl=False)
+
+
+def compact(
+    keep_days: float | None = typer.Option(
+        None, "--keep-days", help="Remove raw answers of audits that ended longer ago and that nothing needs."
+    ),
+    keep_audits: int | None = typer.Option(
+        None,
+        "--keep-audits",
+        help="Remove raw answers of all but so many audits of each judge that nothing needs.",
+    ),
+    grace: float = typer.Option(
+        12.0, "--grace-hours", help="How long replaced files stay for their readers."
+    ),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done; write nothing."),
+    lake: str | None = LAKE,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Put small files together, and remove raw answers that nobody needs if --keep-days or --keep-audits says so.
+
+    What audits came to (measures, verdicts, standings, gates) always stays, and so do the raw answers that a
+    certificate, an approval, a sign-off, a pack, the next gate or the history of the anchors needs.
+    """
+    from datetime import timedelta
+
+    from judge_audit.lake.compacting import compact as press
+    from judge_audit.lake.telling import compaction_lines
+
+    told = press(
+        opened(lake),
+        keep_days=keep_days,
+        keep_audits=keep_audits,
+        grace=timedelta(hours=grace),
+        dry_run=dry_run,
+    )
+    if as_json:
+        typer.echo(json.dumps(asdict(told), ensure_ascii=False, indent=2))
+        return
+    for line in compaction_lines(told):
+        typer.echo(line)
 
 
 def opened(given: str | None) -> Lake:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,35 @@ def last_use(lake: Lake, judge_id: str) -> str:
     )
     same = [row for row in found if row["judge_id"] == judge_id or names & names_of(lake, row["judge_id"])]
     return str(same[-1]["use"]) if same else SCREENING
+
+
+def approved_judges(lake: Lake) -> list[str]:
+    """Name every judge that is approved today as its approved audit was configured: a name, a target or a card.
+
+    Of judges of one name the newest approval counts, whatever its use.
+
+    Raises:
+        UsageError: If none is approved.
+    """
+    found = sorted(
+        lake.read("approvals").to_pylist(),
+        key=lambda row: (row["approved_at"], row["approval_id"]),
+        reverse=True,
+    )
+    seen: set[str] = set()
+    named: list[str] = []
+    for row in found:
+        names = names_of(lake, row["judge_id"]) or {row["judge_id"]}
+        if names & seen:
+            continue
+        seen |= names
+        audits = lake.read("audits", audit_id=row["audit_id"]).to_pylist()
+        named += [str(json.loads(audit["configuration"]).get("judge", "")) for audit in audits[:1]]
+    if not any(named):
+        raise UsageError(
+            "no judge is approved in this lake yet. Approve one (`judge-audit approve --first`), or name the judges."
+        )
+    return sorted(set(named) - {""})
 
 
 def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Row:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.audits import LATEST, audit_digest, find_audit
+from judge_audit.audits import LATEST, audit_digest, find_audit, see_kept
 from judge_audit.digests import text_digest
 from judge_audit.errors import UsageError
 from judge_audit.gate import own
 from judge_audit.gate.approvals import approved_before
 from judge_audit.gate.expectations import Result, evaluate
 from judge_audit.gate.frames import guard_expectation, guard_suite, rows_told
-from judge_audit.gate.suites import CRITICAL, RESERVED, WARNING, Expectation
-from judge_audit.gate.words import CANNOT, OPEN, SHUT
+from judge_audit.gate.suites import RESERVED, Expectation
+from judge_audit.gate.words import CANNOT, CRITICAL, OPEN, SHUT, WARNING
 from judge_audit.lake.questions import questions
 from judge_audit.messages import say
 from judge_audit.signoffs import signoffs_of
@@ -111,6 +111,17 @@ class Answer:
 
 def candidate_of(lake: Lake, given: str | None) -> Row:
     """Find the audit that wants to be released: the named one, else the newest complete one.
+
+    Raises:
+        UsageError: If there is none, or retention removed its raw answers.
+    """
+    row = audit_of(lake, given)
+    see_kept(lake, row["audit_id"])
+    return row
+
+
+def audit_of(lake: Lake, given: str | None) -> Row:
+    """Find an audit, whatever became of its raw answers: the named one, else the newest complete one.
 
     Raises:
         UsageError: If there is none.

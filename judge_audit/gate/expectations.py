@@ -6,6 +6,7 @@ import logging
 import os
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -65,8 +66,35 @@ def evaluate(frame: pa.Table, expectations: Sequence[Expectation]) -> dict[str, 
 
 
 def _validate(frame: pa.Table, expectations: Sequence[Expectation]) -> list[dict[str, Any]]:
-    """Run the expectations as one suite in a context that leaves nothing behind."""
+    """Run the expectations as one suite."""
     import great_expectations as gx  # noqa: PLC0415 - three seconds, paid only where a gate is asked
+
+    suite = gx.ExpectationSuite(
+        name="gate",
+        expectations=[
+            {
+                "type": entry.type,
+                "kwargs": dict(entry.arguments),
+                "meta": {"name": entry.name},
+                "severity": entry.severity,
+            }
+            for entry in expectations
+        ],
+    )
+    numbered = _plain(frame).append_column(ROW, pa.array(range(frame.num_rows), pa.int64()))
+    report = (
+        _batches()
+        .get_batch({"dataframe": numbered.to_pandas()})
+        .validate(suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]})
+    )
+    results: list[dict[str, Any]] = [entry.to_json_dict() for entry in report.results]
+    return results
+
+
+@cache
+def _batches() -> Any:  # noqa: ANN401 - Great Expectations' own
+    """Make what turns frames into batches, in a context of this process that leaves nothing behind."""
+    import great_expectations as gx  # noqa: PLC0415 - see above
     from great_expectations.data_context.types.base import (  # noqa: PLC0415 - the same
         DataContextConfig,
         InMemoryStoreBackendDefaults,
@@ -81,25 +109,7 @@ def _validate(frame: pa.Table, expectations: Sequence[Expectation]) -> list[dict
     )
     context = gx.get_context(project_config=settings, mode="ephemeral")
     source = context.data_sources.add_pandas("gate")
-    batch = source.add_dataframe_asset("frame").add_batch_definition_whole_dataframe("whole")
-    suite = gx.ExpectationSuite(
-        name="gate",
-        expectations=[
-            {
-                "type": entry.type,
-                "kwargs": dict(entry.arguments),
-                "meta": {"name": entry.name},
-                "severity": entry.severity,
-            }
-            for entry in expectations
-        ],
-    )
-    numbered = _plain(frame).append_column(ROW, pa.array(range(frame.num_rows), pa.int64()))
-    report = batch.get_batch({"dataframe": numbered.to_pandas()}).validate(
-        suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]}
-    )
-    results: list[dict[str, Any]] = [entry.to_json_dict() for entry in report.results]
-    return results
+    return source.add_dataframe_asset("frame").add_batch_definition_whole_dataframe("whole")
 
 
 def _plain(frame: pa.Table) -> pa.Table:

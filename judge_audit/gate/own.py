@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.audits import audit_digest
 from judge_audit.gate.approvals import approvals_for, approved_before, names_of, told
-from judge_audit.gate.suites import CRITICAL, RESERVED
-from judge_audit.gate.words import CANNOT, OPEN, SHUT
+from judge_audit.gate.suites import RESERVED
+from judge_audit.gate.words import CANNOT, CRITICAL, OPEN, SHUT
 from judge_audit.messages import say
 
 if TYPE_CHECKING:

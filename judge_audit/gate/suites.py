@@ -17,13 +17,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import UsageError
+from judge_audit.gate.words import CRITICAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from importlib.resources.abc import Traversable
 
 KEYS_MARK = re.compile(r"^-- keys:", re.MULTILINE)
-CRITICAL, WARNING = "critical", "warning"
 
 RESERVED = "gate"
 """The suite under which the gate's own questions stand."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from judge_audit import __version__
+from judge_audit.audits import removed_words
 from judge_audit.errors import AuditError, MachineryError, UsageError
 from judge_audit.gate.certificate import FORMAT, Rests, digest_of, rows_of
 from judge_audit.gate.evidence import digested
@@ -122,6 +123,8 @@ def verify(lake: Lake, path: Path, now: datetime) -> Verified:
     expires = document.get("expires_at")
     if not expires or datetime.fromisoformat(expires) <= now:
         faults.append(say("gate.verify.expired", at=expires or "–"))
+    if gone := removed_words(lake, rests.candidate):
+        faults.append(gone)
     faults += _rows(rows_of(lake, rests), due)
     return Verified(document, tuple(faults), sum(rows for rows, _, _ in due.values()))
 

@@ -12,7 +12,7 @@ from judge_audit.vocabulary import State
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.judges.replies import ReplyRule
+    from judge_audit.judges.reply_rules import ReplyRule
 
     Row = dict[str, Any]
     Found = tuple[float | None, State]

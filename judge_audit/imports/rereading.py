@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.imports.answers import EMPTY, call_row, read_raw, score_rows, unpacked
 from judge_audit.imports.known import family_of, held_scores, judge_tables
-from judge_audit.judges.replies import rule_of
+from judge_audit.judges.reply_rules import rule_of
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import State
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 NOT_KINDS = frozenset(
     {
+        "card_faults",
         "card_files",
         "cards",
         "chat_cards",
@@ -35,12 +36,14 @@ NOT_KINDS = frozenset(
         "keys",
         "model_folders",
         "model_shapes",
+        "package_side",
         "preprocessing",
         "prices",
         "program_cards",
         "programs",
         "protocol",
         "replies",
+        "reply_rules",
         "ruler",
         "torch_side",
         "transformers_side",
@@ -111,12 +114,12 @@ def load_judge(
     if own is not None and own.is_file():
         if text in builtin_cards():
             raise UsageError(f"judge “{text}”: {own} bears the name of a built-in judge. Rename the card.")
-        card = read_card(own)
+        card = read_card(own, kinds)
     elif text in builtin_cards():
         card = builtin_cards()[text]
     elif text.lower().endswith((".yaml", ".yml")):
         path = Path(text) if Path(text).is_absolute() or project is None else project / text
-        card = read_card(path if path.exists() else Path(text))
+        card = read_card(path if path.exists() else Path(text), kinds)
     elif ":" in text:
         attribute = text.partition(":")[2]
         card = Card(kind="callable", name=attribute, target=text)

@@ -15,6 +15,7 @@ import numpy as np
 
 from judge_audit.digests import file_digest
 from judge_audit.errors import Fault, InputError
+from judge_audit.judges.card_faults import ADVICE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +53,18 @@ class CardFiles:
             InputError: If anything was.
         """
         if self.faults:
-            raise InputError(self.faults, "The fields of a card are described in schemas/cards.")
+            raise InputError(self.faults, ADVICE)
+
+    def refuse(self, card: Card, names: tuple[str, ...], why: str) -> None:
+        """Note which fields a card has that mean nothing for its kind."""
+        for name in names:
+            if getattr(card, name):
+                self.fault(name, f"a card of kind {card.kind} has none; {why}")
+
+    def hold(self, card: Card, digest: str, what: str) -> None:
+        """Hold what was read to the digest that the card declares, if it does."""
+        if card.weights not in {"", digest}:
+            self.fault("weights", f"the {what}'s digest is {digest}; leave out weights or write that.")
 
     def read(self, field: str, name: str, most: int) -> bytes | None:
         """Read a file, or note why not.
@@ -131,15 +143,22 @@ class CardFiles:
             return None
         return found
 
-    def texts(self, field: str, name: str) -> list[str] | None:
-        """Read a JSON list of texts, or note why not."""
+    def read_json(self, field: str, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+        """Read a JSON file, or note why not and give None."""
         content = self.read(field, name, MOST_TEXT_BYTES)
         if content is None:
             return None
         try:
-            found = json.loads(content)
+            return json.loads(content)
         except (ValueError, RecursionError) as error:
             self.fault(field, f"{name} is not valid JSON: {error}.")
+            return None
+
+    def texts(self, field: str, name: str) -> list[str] | None:
+        """Read a JSON list of texts, or note why not."""
+        known = len(self.faults)
+        found = self.read_json(field, name)
+        if len(self.faults) > known:
             return None
         if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
             self.fault(field, f'{name} must be a list of texts, e.g. ["cat", "dog"].')

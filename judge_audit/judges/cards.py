@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,12 @@ import yaml
 
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.errors import Fault, InputError, UsageError
+from judge_audit.judges.card_faults import ADVICE, kind_fault, schema_faults
 from judge_audit.vocabulary import OVERALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
-
-    from jsonschema.exceptions import ValidationError
 
 MOST_ENTRIES = 2_000
 LARGEST = 1e18
@@ -133,8 +131,12 @@ def own_schema(kind: str) -> dict[str, Any]:
     return own | {"properties": properties | own["properties"]}
 
 
-def read_card(path: Path) -> Card:
+def read_card(path: Path, kinds: Iterable[str] | None = None) -> Card:
     """Read a card from a YAML file.
+
+    Args:
+        path: The file.
+        kinds: The kinds that there are, where that is known.
 
     Raises:
         UsageError: If there is no such file or it is not YAML.
@@ -146,25 +148,29 @@ def read_card(path: Path) -> Card:
         raise UsageError(f"{path}: the card cannot be read: {error.strerror}.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(f"{path.name}: the card is not valid YAML: {error}") from error
-    return replace(card_of(content, path.name), origin=path)
+    return replace(card_of(content, path.name, kinds), origin=path)
 
 
-def card_of(content: Any, origin: str) -> Card:  # noqa: ANN401 - whatever a file holds
+def card_of(content: Any, origin: str, kinds: Iterable[str] | None = None) -> Card:  # noqa: ANN401 - any YAML
     """Check a card's content and make a card of it."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - only where a card is read
 
     if not isinstance(content, dict):
-        raise InputError([Fault(origin, 0, "", "a card is a mapping of fields.")])
-    if message := _unfit(content):
+        told = "a card is a mapping of fields, such as kind: onnx and name: our-judge."
+        raise InputError([Fault(origin, 0, "", told)], ADVICE)
+    if kinds is not None and (stranger := kind_fault(origin, content, kinds)):
+        raise InputError([stranger], ADVICE)
+    if message := unfit(content):
         raise InputError([Fault(origin, 0, "", message)])
     schema = card_schema(str(content.get("kind", "")))
-    errors = Draft202012Validator(schema).iter_errors(content)
-    faults = sorted({fault for error in errors for fault in _faults(origin, schema, error)})
-    if faults:
-        raise InputError(faults, "The fields of a card are described in schemas/cards.")
+    if faults := schema_faults(origin, schema, Draft202012Validator(schema).iter_errors(content)):
+        raise InputError(faults, ADVICE)
     low, high = content.get("scale_low"), content.get("scale_high")
     if (low is None) != (high is None) or (low is not None and low >= high):
-        message = "scale_low and scale_high are given together, the lower one first."
+        message = (
+            "scale_low and scale_high are given together, the lower one first. For example: scale_low: 0, "
+            "scale_high: 10."
+        )
         raise InputError([Fault(origin, 0, "scale_low", message)])
     if faults := _means_faults(origin, content):
         raise InputError(faults, "means says: the audit's name of a dimension, then the judge's own.")
@@ -193,48 +199,7 @@ def _means_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
     return faults
 
 
-def _faults(origin: str, schema: Mapping[str, Any], error: ValidationError) -> list[Fault]:
-    """Say of one error which field it is and what a right value looks like; of a missing field, its own name."""
-    place = list(error.absolute_path)
-    if error.validator == "required" and isinstance(error.instance, dict):
-        wanted = error.validator_value if isinstance(error.validator_value, list) else []
-        absent = [str(name) for name in wanted if name not in error.instance]
-        return [
-            Fault(origin, 0, _dotted([*place, name]), f"it is missing.{_example(schema, [*place, name])}")
-            for name in absent
-        ]
-    hint = ""
-    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        known = list(error.schema.get("properties", {})) if isinstance(error.schema, dict) else []
-        strangers = [str(name) for name in error.instance if name not in known]
-        near = [match for name in strangers for match in get_close_matches(name, known, 1)]
-        hint = f" Did you mean {', '.join(near)}?" if near else ""
-    return [Fault(origin, 0, _dotted(place), f"{_message(error)}.{hint}{_example(schema, place)}")]
-
-
-def _dotted(place: Iterable[str | int]) -> str:
-    return ".".join(str(part) for part in place)
-
-
-def _message(error: ValidationError) -> str:
-    """Say what is wrong; of a field that may hold a secret by mistake, not what it holds."""
-    if isinstance(error.schema, dict) and error.schema.get("writeOnly"):
-        return "it is not what belongs there (and is not repeated here, lest it be a key)"
-    return error.message
-
-
-def _example(schema: Mapping[str, Any], path: Iterable[str | int]) -> str:
-    """Show a right value of the innermost field on a path that has one."""
-    found, name, example = schema, "", ""
-    for part in path:
-        found = found.get("properties", {}).get(part, {})
-        name = f"{name}.{part}" if name else str(part)
-        if found.get("examples"):
-            example = f" For example: {name}: {json.dumps(found['examples'][0])}."
-    return example
-
-
-def _unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds
+def unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds
     """Say what no card may hold: numbers that are none, and more than anyone writes (YAML may refer to itself)."""
     waiting, seen = [content], 0
     while waiting:

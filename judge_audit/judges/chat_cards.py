@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from judge_audit.judges.card_files import CardFiles
     from judge_audit.judges.cards import Card
-    from judge_audit.judges.replies import ReplyRule
+    from judge_audit.judges.reply_rules import ReplyRule
 
 MOST_TEMPLATE_BYTES = 262_144
 MOST_TOKENS = 512
@@ -26,7 +26,9 @@ def request_of(card: Card, files: CardFiles, rule: ReplyRule) -> ChatRequest:
     system = _text(files, "system", told.get("system", ""), told.get("system_file", ""))
     if not template:
         files.fault(
-            "prompt_file", "name the file that holds the question, with {prompt} where the prompt goes."
+            "prompt_file",
+            "name the file that holds the question, with {prompt} where the prompt goes, or write the question itself. "
+            'For example: prompt_template: "How well does this picture show: {prompt}?".',
         )
     decoding = {"temperature": 0, **card.decoding}
     if not {"max_tokens", "max_completion_tokens"} & set(decoding):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from judge_audit.judges.chat_requests import Answer
-    from judge_audit.judges.replies import ReplyRule
+    from judge_audit.judges.reply_rules import ReplyRule
 
 VERSION = "1"
 """Raised whenever the same answer would be read otherwise."""

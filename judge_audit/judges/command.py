@@ -24,7 +24,8 @@ from judge_audit.judges.prices import Prices, prices_of
 from judge_audit.judges.program_cards import identity_of, program_of
 from judge_audit.judges.programs import Broken, Command, Program
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
-from judge_audit.judges.replies import ReplyRule, combined, read_reply, rule_of
+from judge_audit.judges.replies import combined, read_reply
+from judge_audit.judges.reply_rules import ReplyRule, rule_of
 from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
@@ -141,8 +142,8 @@ class CommandJudge:
             return Program(self.command, self._hidden)
         except Broken as error:
             raise UsageError(
-                f"judge “{self.card.name}”: the program does not answer. It is greeted with "
-                f'{{"id": 0, "hello": 1}} and must answer a line with "id": 0. {error}'
+                f"judge “{self.card.name}”, field command: the program does not answer: {error} It is greeted with "
+                f'{{"id": 0, "hello": 1}} and must answer a line with "id": 0.'
             ) from None
 
     def _reply(self, answer: Mapping[str, Any]) -> Reply:
@@ -208,9 +209,8 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         InputError: With everything that is wrong with the card and its files.
     """
     files = CardFiles(card, project)
-    for name in ("target", "preprocessing", "prompt_template"):
-        if getattr(card, name):
-            files.fault(name, "a card of kind command has none; what the program does is its own business.")
+    none = ("target", "preprocessing", "prompt_template")
+    files.refuse(card, none, "what the program does is its own business.")
     rule = rule_of(card)
     key = read_key(card, files)
     folder = (card.origin.parent if card.origin else project or Path.cwd()).resolve()

@@ -96,7 +96,7 @@ class EmbeddingJudge:
         replies: dict[int, Reply] = {}
         shown: dict[tuple[int, ...], list[tuple[int, Any]]] = {}
         for at, stimulus in enumerate(stimuli):
-            if reason := self._problem(*stimulus.image.shape[:2]):
+            if reason := too_long(stimulus, self.short_side):
                 replies[at] = Reply(state=State.FAILED, raw=reason)
                 continue
             prepared = self.encoder.prepare(stimulus.image)
@@ -109,13 +109,6 @@ class EmbeddingJudge:
                     for (at, _), embedding in zip(chosen, embeddings, strict=True):
                         replies[at] = self._reply(embedding, stimuli[at].prompt)
         return [replies[at] for at in range(len(stimuli))]
-
-    def _problem(self, height: int, width: int) -> str:
-        """Say why a picture cannot be shown, or nothing."""
-        short, long = min(height, width), max(height, width)
-        if self.short_side and self.short_side**2 * long > MOST_PIXELS * short:
-            return f"{height} × {width} pixels would be resized to more than {MOST_PIXELS:,}"
-        return ""
 
     def _reply(self, embedding: NDArray[np.float64], prompt: str) -> Reply:
         if self.head is not None:
@@ -167,6 +160,20 @@ def check(judge: EmbeddingJudge, files: CardFiles, *, reads: bool) -> None:
         files.fault("head", f"the model gives {width} numbers per picture and the head takes {head.width}.")
     elif words != width:
         files.fault("model", f"its pictures have {width} numbers and its texts {words}.")
+
+
+def too_long(stimulus: Stimulus, short_side: int | None) -> str:
+    """Say that a picture is a strip that would become a giant, or nothing.
+
+    Args:
+        stimulus: What is to be shown.
+        short_side: Pixels that the shorter side is resized to, None where both sides have a size.
+    """
+    height, width = stimulus.image.shape[:2]
+    short, long = min(height, width), max(height, width)
+    if short_side and short_side**2 * long > MOST_PIXELS * short:
+        return f"{height} × {width} pixels would be resized to more than {MOST_PIXELS:,}"
+    return ""
 
 
 def cut_note(tokens: int, most: int) -> str:

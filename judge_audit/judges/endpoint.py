@@ -23,7 +23,7 @@ from judge_audit.judges.chat_requests import SLOT, ChatRequest, characters
 from judge_audit.judges.keys import Hidden, read_key
 from judge_audit.judges.prices import Prices, prices_of
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
-from judge_audit.judges.replies import rule_of
+from judge_audit.judges.reply_rules import rule_of
 from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
@@ -176,9 +176,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     """
     client = _client_version(card)
     files = CardFiles(card, project)
-    for name in ("target", "preprocessing"):
-        if getattr(card, name):
-            files.fault(name, "a card of kind endpoint has none; see picture.")
+    files.refuse(card, ("target", "preprocessing"), "see picture.")
     if card.pinned and not card.weights:
         files.fault("pinned", "say by weights: what is pinned, e.g. weights: sha256:9f86d0….")
     rule = rule_of(card)

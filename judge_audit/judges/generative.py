@@ -15,11 +15,12 @@ from judge_audit.judges.card_files import CardFiles
 from judge_audit.judges.chat_cards import claims_of, reader_of, request_of
 from judge_audit.judges.chat_replies import short
 from judge_audit.judges.chat_requests import SLOT
-from judge_audit.judges.model_folders import CODE, FILES, SETTINGS, WORDS, model_folder, no_safetensors
+from judge_audit.judges.model_folders import CODE, SETTINGS, WORDS
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.judges.replies import rule_of
+from judge_audit.judges.reply_rules import rule_of
 from judge_audit.judges.torch_side import device_of, runtime_of, torch_of
 from judge_audit.judges.transformers_side import (
+    folder_of,
     load_model,
     load_processor,
     settings_of,
@@ -158,21 +159,13 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     torch = torch_of(card, EXTRA)
     transformers = transformers_of(card)
     files = CardFiles(card, project)
-    for name in ("target", "preprocessing"):
-        if getattr(card, name):
-            files.fault(name, "a card of kind generative has none; see picture.")
+    files.refuse(card, ("target", "preprocessing"), "see picture.")
     rule = rule_of(card)
     request = request_of(card, files, rule)
     rewards = card.settings.get("answer") == REWARD
     reader = None if rewards else reader_of(card, files, rule)
-    wanted = (*FILES, CODE) if card.settings.get("remote_code", False) else FILES
-    revision = card.settings.get("revision")
-    folder = model_folder(files, "model", card.settings["model"], revision=revision, wanted=wanted)
+    folder = folder_of(card, files)
     device = device_of(torch, card, files)
-    if folder is not None and (why := no_safetensors(folder)):
-        files.fault("model", why)
-    if folder is not None and card.weights not in {"", folder.weights()}:
-        files.fault("weights", f"the model's digest is {folder.weights()}; leave out weights or write that.")
     files.raise_faults()
     assert folder is not None
     model, processor = _loaded(torch, transformers, card, files, folder, rewards=rewards)

@@ -103,7 +103,11 @@ def model_folder(
         return None
     if not path.is_dir():
         if not HUB_NAME.fullmatch(name):
-            files.fault(field, f"{name}: there is no such folder. Paths are relative to the card.")
+            files.fault(
+                field,
+                f"{name}: there is no such folder. Paths are relative to the card (for example: {field}: models/ours); "
+                "a name at the hub is written owner/model.",
+            )
             return None
         path = _fetched(files, field, name, revision, wanted)
     return None if path is None else _digested(files, field, name, path, wanted)
@@ -197,7 +201,7 @@ def _settings(path: Path) -> dict[str, Any] | None:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    return _without(content) if isinstance(content, dict) else None
+    return without_passing(content) if isinstance(content, dict) else None
 
 
 def _foreign_code(path: Path, names: Iterable[str]) -> str:
@@ -209,10 +213,11 @@ def _foreign_code(path: Path, names: Iterable[str]) -> str:
     return ""
 
 
-def _without(content: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+def without_passing(content: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Give settings without what they say of their writing."""
     if isinstance(content, dict):
-        return {name: _without(value) for name, value in content.items() if name not in PASSING}
-    return [_without(value) for value in content] if isinstance(content, list) else content
+        return {name: without_passing(value) for name, value in content.items() if name not in PASSING}
+    return [without_passing(value) for value in content] if isinstance(content, list) else content
 
 
 def _leaves(content: Any) -> list[Any]:  # noqa: ANN401 - whatever JSON holds

@@ -137,9 +137,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     """
     runtime = _runtime(card)
     files = CardFiles(card, project)
-    for field in ("target", "decoding", "prompt_template"):
-        if getattr(card, field):
-            files.fault(field, "a card of kind onnx has none.")
+    files.refuse(card, ("target", "decoding", "prompt_template"), "the model and its head say it all.")
     preprocessing, faults = preprocessing_of(card.preprocessing)
     for field, message in faults.items():
         files.fault(f"preprocessing.{field}", message)
@@ -192,10 +190,8 @@ def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401
     there = runtime.get_available_providers()
     if strangers := [name for name in providers if name not in there]:
         files.fault("providers", f"{', '.join(strangers)} is not here; there are {', '.join(there)}.")
-    if content is not None and card.weights not in {"", files.digests["model"]}:
-        files.fault(
-            "weights", f"the model's digest is {files.digests['model']}; leave out weights or write that."
-        )
+    if content is not None:
+        files.hold(card, files.digests["model"], "model")
     if content is None or None in held.values() or strangers:
         return None
     options = runtime.SessionOptions()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.digests import canonical_json, text_digest
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from judge_audit.judges.protocol import Judge
 
 KIND = "open_clip"
-EXTRA = "open_clip"
+EXTRA = "open-clip"  # with a hyphen: older pip finds an extra by the wheel's spelling alone
 PACKAGES = ("torch", "open_clip_torch")
 
 WEIGHTS = "open_clip_model.safetensors"
@@ -110,24 +111,21 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     library = _library(card)
     files = CardFiles(card, project)
     given = card.settings
-    for field in ("target", "decoding", "prompt_template"):
-        if getattr(card, field):
-            files.fault(field, "a card of kind open_clip has none.")
+    files.refuse(card, ("target", "decoding", "prompt_template"), "its transform is in preprocessing.")
     folder = _folder(library, card, files)
     checkpoint = _checkpoint(card, files, folder)
     device = device_of(torch, card, files)
     content = given.get("head")
     head = head_of(torch, files, content) if content else None
     state = None if checkpoint is None else state_of(torch, files, "checkpoint", checkpoint)
-    digest = files.digests.get("checkpoint", "")
-    if state is not None and card.weights not in {"", digest}:
-        files.fault("weights", f"the checkpoint's digest is {digest}; leave out weights or write that.")
+    if state is not None:
+        files.hold(card, files.digests["checkpoint"], "checkpoint")
     files.raise_faults()
     assert state is not None
     encoder, told = _loaded(torch, library, card, files, folder, state, device)
     files.raise_faults()
     assert encoder is not None
-    runtime = runtime_of(torch, device, open_clip=library.__version__, torchvision=_torchvision())
+    runtime = runtime_of(torch, device, open_clip=library.__version__, torchvision=version("torchvision"))
     settings = told["preprocessing"]
     judge = EmbeddingJudge(
         replace(_identified(card, files, told), runtime=runtime),
@@ -157,12 +155,6 @@ def _library(card: Card) -> Any:  # noqa: ANN401 - the module
         # A torchvision that was built for another PyTorch fails with a RuntimeError.
         raise missing(card, "open_clip, and a torchvision that fits PyTorch", error, EXTRA) from error
     return open_clip
-
-
-def _torchvision() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 - only here
-
-    return version("torchvision")
 
 
 def _folder(library: Any, card: Card, files: CardFiles) -> ModelFolder | None:  # noqa: ANN401 - the module

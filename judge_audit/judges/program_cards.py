@@ -31,7 +31,8 @@ def program_of(files: CardFiles, folder: Path, words: Sequence[str]) -> Path:
     first = words[0]
     found = shutil.which(str(folder / first) if "/" in first or "\\" in first else first)
     if found is None:
-        files.fault("command", f"there is no program {first} that can be started.")
+        example = 'For example: command: ["python3", "score.py"].'
+        files.fault("command", f"there is no program {first} that can be started. {example}")
         return Path(first)
     return Path(found)
 

@@ -73,9 +73,8 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     torch = torch_of(card, "transformers")
     library = _library(card)
     files = CardFiles(card, project)
-    for name in ("target", "preprocessing", "decoding", "prompt_template", "weights"):
-        if getattr(card, name):
-            files.fault(name, "a card of kind pyiqa has none; the metric brings its own.")
+    none = ("target", "preprocessing", "decoding", "prompt_template", "weights")
+    files.refuse(card, none, "the metric brings its own.")
     if len(card.dimensions) != 1:
         files.fault("dimensions", "a metric gives one number; name one dimension.")
     device = device_of(torch, card, files)

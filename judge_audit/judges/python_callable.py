@@ -10,7 +10,8 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.errors import Fault, InputError, MachineryError, UsageError
+from judge_audit.judges.card_faults import ADVICE
 from judge_audit.judges.cards import Card
 from judge_audit.judges.identity import code_digest
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
@@ -84,8 +85,18 @@ class CallableJudge:
 
 
 def build(card: Card, *, project: Path | None = None) -> Judge:
-    """Load the callable a card names by `target`."""
-    loaded = load_target(card.target, project)
+    """Load the callable a card names by `target`.
+
+    Raises:
+        InputError: If there is no such thing, or importing it fails.
+    """
+    try:
+        loaded = load_target(card.target, project)
+    except UsageError as error:
+        if card.origin is None:
+            raise
+        told = f'{error} For example: target: "my_judge:score".'
+        raise InputError([Fault(card.origin.name, 0, "target", told)], ADVICE) from error
     if isinstance(loaded, Judge):
         return loaded
     return wrap(loaded, replace(card, weights=card.weights or code_digest(loaded, card.target)))

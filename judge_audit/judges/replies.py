@@ -10,21 +10,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.vocabulary import OVERALL, State
+from judge_audit.judges.reply_rules import word_key
+from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.reply_rules import ReplyRule
 
     Found = tuple[float | None, State]
-
-VERSION = "1"
-"""Raised whenever the same reply would be read otherwise."""
 
 LONGEST = 20_000
 """Characters of a reply that are looked at; a longer one is no score."""
@@ -54,64 +50,6 @@ REFUSAL = re.compile(
     r"safety (?:filter|settings))",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyRule:
-    """How one judge's replies are read.
-
-    Attributes:
-        dimensions: The card's dimensions.
-        low: Lower end of the declared scale, None if none is declared.
-        high: Upper end.
-        words: Words of its scale (lower case) to numbers.
-        lists: A name the file or reply uses to the dimensions its list of sub-scores holds.
-        names: What the judge calls a dimension (lower case) to the card's name.
-        combine: A dimension made of others to those others and how: least or mean.
-    """
-
-    dimensions: tuple[str, ...] = (OVERALL,)
-    low: float | None = None
-    high: float | None = None
-    words: Mapping[str, float] = field(default_factory=dict)
-    lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
-    combine: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
-
-    @property
-    def version(self) -> str:
-        """Version of the parser with what the card tells it."""
-        told = {"words": self.words, "lists": self.lists, "names": self.names, "combine": self.combine}
-        bare = not any(told.values())
-        return VERSION if bare else f"{VERSION}-{text_digest(canonical_json(told))[:8]}"
-
-    def targets(self, given: str) -> tuple[str, ...]:
-        """Name the dimensions that a reply given under a name speaks of; none if nobody knows.
-
-        Args:
-            given: A dimension of the card, a name of `lists` or `names`, or "" for the whole reply.
-        """
-        if given in self.lists:
-            return self.lists[given]
-        if given in self.dimensions:
-            return (given,)
-        if given.strip().casefold() in self.names:
-            return (self.names[given.strip().casefold()],)
-        return tuple(name for name in self.dimensions if name not in self.combine) if not given else ()
-
-
-def rule_of(card: Card) -> ReplyRule:
-    """Read a card's rule for replies."""
-    told = card.settings.get("replies", {})
-    return ReplyRule(
-        dimensions=tuple(card.dimensions),
-        low=card.scale_low,
-        high=card.scale_high,
-        words={_key(word): float(number) for word, number in told.get("words", {}).items()},
-        lists={str(name): tuple(held) for name, held in told.get("lists", {}).items()},
-        names={_key(str(name)): held for name, held in told.get("names", {}).items()},
-        combine={name: (tuple(entry["of"]), entry["by"]) for name, entry in told.get("combine", {}).items()},
-    )
 
 
 def combined(found: Mapping[str, Found], rule: ReplyRule) -> dict[str, Found]:
@@ -164,16 +102,11 @@ def _longer(text: str, rule: ReplyRule, targets: Sequence[str]) -> dict[str, Fou
     return labelled
 
 
-def _key(word: str) -> str:
-    """Bring a word to the form in which words are compared."""
-    return " ".join(word.strip(" \t\r\n.!?,;:*_\"'`“”").casefold().split())
-
-
 def _scalar(text: str, rule: ReplyRule) -> Found | None:
     """Read a text that is nothing but a score; None if it is more than that."""
     bare = text.strip(" \t\r\n*_\"'`“”")
-    if _key(text) in rule.words:
-        return _held(float(rule.words[_key(text)]), rule)
+    if word_key(text) in rule.words:
+        return _held(float(rule.words[word_key(text)]), rule)
     if NUMBER.fullmatch(bare.removesuffix(".") or " "):
         return _held(float(bare.removesuffix(".")), rule)
     if parts := FRACTION.fullmatch(bare.removesuffix(".")):
@@ -240,9 +173,9 @@ def _agreed(entries: Sequence[Found]) -> Found:
 
 def _spoken(key: str, rule: ReplyRule, targets: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
     """Name the dimensions that a key of a JSON object speaks of, and whether it does so by their names."""
-    told = _key(key)
+    told = word_key(key)
     for name in targets:
-        if told == _key(name) or rule.names.get(told) == name:
+        if told == word_key(name) or rule.names.get(told) == name:
             return True, (name,)
     if key in rule.lists:
         return True, tuple(name for name in rule.lists[key] if name in targets)
@@ -267,12 +200,12 @@ def _labelled(text: str, rule: ReplyRule, targets: Sequence[str]) -> dict[str, F
     held: dict[str, list[Found]] = {name: [] for name in targets}
     final: list[Found] = []
     for match in LABELLED.finditer(GAPS.sub(_gap, text)):
-        told, value = _key(match["name"]), match["value"]
+        told, value = word_key(match["name"]), match["value"]
         words = told.split()
         found = _scalar(value, rule)
         if found is None:
             continue
-        named = [name for name in targets if _ends(words, _key(name)) or _names_it(words, name, rule)]
+        named = [name for name in targets if _ends(words, word_key(name)) or _names_it(words, name, rule)]
         if named:
             held[named[0]].append(found)
         elif len(targets) == 1 and any(_ends(words, word) for word in FINAL_WORDS):
@@ -298,6 +231,6 @@ def _ends(words: Sequence[str], wanted: str) -> bool:
 def _names_it(words: Sequence[str], name: str, rule: ReplyRule) -> bool:
     """Tell whether words are what the judge calls a dimension, perhaps with “score” or “rating” behind it."""
     bare = words[:-1] if words and words[-1] in {"score", "rating"} else words
-    return _ends(bare, _key(name)) or any(
+    return _ends(bare, word_key(name)) or any(
         _ends(bare, told) for told, held in rule.names.items() if held == name
     )

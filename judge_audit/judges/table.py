@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from judge_audit.errors import Fault, InputError, UsageError
-from judge_audit.judges.replies import rule_of
+from judge_audit.judges.reply_rules import rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,17 +13,10 @@ from judge_audit.digests import text_digest
 from judge_audit.judges.card_files import CardFiles
 from judge_audit.judges.chat_replies import short
 from judge_audit.judges.embedding import EmbeddingJudge, check, cut_note
-from judge_audit.judges.model_folders import (
-    CODE,
-    FILES,
-    PROCESSOR_FILES,
-    WORDS,
-    ModelFolder,
-    model_folder,
-    no_safetensors,
-)
+from judge_audit.judges.model_folders import CODE, PROCESSOR_FILES, WORDS, ModelFolder, model_folder
 from judge_audit.judges.torch_side import device_of, head_of, numbers, runtime_of, torch_of
 from judge_audit.judges.transformers_side import (
+    folder_of,
     load_model,
     load_processor,
     settings_of,
@@ -117,25 +110,15 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     transformers = transformers_of(card)
     files = CardFiles(card, project)
     given = card.settings
-    for field in ("target", "decoding", "prompt_template", "preprocessing"):
-        if getattr(card, field):
-            files.fault(
-                field,
-                "a card of kind transformers has none; the processor is the model's own (see processor).",
-            )
-    wanted = (*FILES, CODE) if given.get("remote_code", False) else FILES
-    folder = model_folder(files, "model", given["model"], revision=given.get("revision"), wanted=wanted)
-    around = folder
+    none = ("target", "decoding", "prompt_template", "preprocessing")
+    files.refuse(card, none, "the processor is the model's own (see processor).")
+    folder = around = folder_of(card, files)
     if "processor" in given:
         place, revision = given["processor"], given.get("processor_revision")
         around = model_folder(files, "processor", place, revision=revision, wanted=PROCESSOR_FILES)
     device = device_of(torch, card, files)
     content = given.get("head")
     head = head_of(torch, files, content) if content else None
-    if folder is not None and (why := no_safetensors(folder)):
-        files.fault("model", why)
-    if folder is not None and card.weights not in {"", folder.weights()}:
-        files.fault("weights", f"the model's digest is {folder.weights()}; leave out weights or write that.")
     files.raise_faults()
     assert folder is not None
     assert around is not None

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.judges.chat_replies import short
+from judge_audit.judges.model_folders import CODE, FILES, model_folder, no_safetensors
 from judge_audit.judges.torch_side import missing
 
 if TYPE_CHECKING:
@@ -47,6 +48,18 @@ def silent(transformers: Any) -> Iterator[None]:  # noqa: ANN401 - the module
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+def folder_of(card: Card, files: CardFiles) -> ModelFolder | None:
+    """Find the folder of the card's model and hold it to the card's digest, or note what is wrong with it."""
+    wanted = (*FILES, CODE) if card.settings.get("remote_code", False) else FILES
+    revision = card.settings.get("revision")
+    folder = model_folder(files, "model", card.settings["model"], revision=revision, wanted=wanted)
+    if folder is not None:
+        if why := no_safetensors(folder):
+            files.fault("model", why)
+        files.hold(card, folder.weights(), "model")
+    return folder
 
 
 def load_model(

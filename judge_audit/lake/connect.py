@@ -8,15 +8,19 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from judge_audit.errors import MachineryError
-from judge_audit.lake.relations import files_literal, table_query
+from judge_audit.lake.relations import files_literal, table_query, typed_empty
 from judge_audit.tables import TABLES, definition
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import duckdb
 
     from judge_audit.lake.lake import Lake
+
+
+UNREAD = "raw_reply"
+"""The one column that may be long and that no figure is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ def views_sql(
     lake: Lake,
     *,
     views: Mapping[str, View] | None = None,
+    but: frozenset[str] = frozenset(),
 ) -> str:
     """Write the SQL that makes a lake's tables and views, for `duckdb -init` or any DuckDB connection.
 
@@ -93,18 +98,19 @@ def views_sql(
     Args:
         lake: The lake.
         views: The views to add to the tables; the shipped ones if not given.
+        but: Tables that are there already.
 
     Returns:
         Statements, one after another.
     """
     lines = [f"-- Tables and views of the lake at {lake.url.replace(chr(10), ' ')}"]
-    found = {name: lake.files(name) for name in TABLES}
+    found = {name: lake.files(name) for name in TABLES if name not in but}
     for name, listed in found.items():
         if listed:
             lines.append(f"SET VARIABLE files_{name} = {files_literal(listed)};")
     for name, listed in found.items():
         variable = f"getvariable('files_{name}')" if listed else None
-        calls = "getvariable('files_calls')" if found["calls"] else None
+        calls = "getvariable('files_calls')" if found.get("calls") else None
         lines.append(f"-- One row is {definition(name).grain}.")
         lines.append(f"CREATE OR REPLACE VIEW {name} AS {table_query(name, variable, calls)};")
     for view in in_order(shipped_views() if views is None else views):
@@ -150,11 +156,45 @@ def connect(lake: Lake, views: Mapping[str, View] | None = None) -> duckdb.DuckD
     return _serve(views_sql(lake, views=views), lake.url)
 
 
-def _serve(text: str, url: str) -> duckdb.DuckDBPyConnection:
-    """Run the statements that make the views in a connection of their own."""
+def connect_to(lake: Lake, judge_id: str, plan_ids: Sequence[str]) -> duckdb.DuckDBPyConnection:
+    """Give a connection with the same tables and views in which large tables hold one judge and some plans only.
+
+    Their rows are read once, and lie in memory: many questions about one audit cost little more than one. Raw
+    replies are left out (NULL).
+
+    Args:
+        lake: The lake.
+        judge_id: Whose calls and scores.
+        plan_ids: The plans whose items and probes.
+
+    Raises:
+        MachineryError: If a committed file is missing or damaged.
+    """
     import duckdb  # noqa: PLC0415 - a tenth of a second, paid only by those who ask in SQL
 
+    wanted: dict[str, dict[str, object]] = {
+        **{name: {"judge_id": judge_id} for name in ("calls", "scores")},
+        **{name: {"plan_id": list(plan_ids)} for name in ("items", "probes")},
+    }
     connection = duckdb.connect()
+    for name, equals in wanted.items():
+        columns = [column.name for column in definition(name).columns if column.name != UNREAD]
+        held = lake.select(name, columns, equals)
+        connection.register(f"held_{name}", held)
+        connection.execute(
+            f"CREATE TABLE {name} AS SELECT * FROM held_{name} UNION ALL BY NAME {typed_empty(name)}"  # noqa: S608
+        )
+        connection.unregister(f"held_{name}")
+    return _serve(views_sql(lake, but=frozenset(wanted)), lake.url, connection)
+
+
+def _serve(
+    text: str, url: str, connection: duckdb.DuckDBPyConnection | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Run the statements that make the views, in a connection of their own if none is given."""
+    import duckdb  # noqa: PLC0415 - a tenth of a second, paid only by those who ask in SQL
+
+    connection = duckdb.connect() if connection is None else connection
     try:
         connection.execute(text)
     except duckdb.Error as error:

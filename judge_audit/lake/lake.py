@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,19 +15,27 @@ import pyarrow.parquet as pq
 
 from judge_audit.digests import canonical_json, row_digest, text_digest
 from judge_audit.errors import MachineryError, UsageError
-from judge_audit.lake.records import Part, Record, parse_record
+from judge_audit.lake.contents import COMMITS, Contents, Known, newest_snapshot, read_contents
+from judge_audit.lake.engine import fetch
+from judge_audit.lake.records import Part, Record
 from judge_audit.lake.relations import files_literal, named, table_query
 from judge_audit.lake.storage import open_storage
 from judge_audit.tables import check_keys, definition, empty, schema, sort_by_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from judge_audit.lake.storage import Storage
 
-FORMAT = 1
+FORMAT = 2
 """Number of the lake's layout. Changes are additive; a lake with a higher number is refused."""
+
+FIRST_FORMAT = 1
+"""That of a lake that was never compacted: judge-audits that know of no compaction can read it too."""
+
+SLOW = 3600.0
+"""Seconds after which a commit looks whether its parts were taken for those of a killed writer."""
 
 LAKE_FILE = "lake.json"
 ANSWER_COLUMNS = ("probe_id", "repeat", "state", "pixel_digest", "renderer")
@@ -52,7 +61,7 @@ class Lake:
     """An open lake. Nothing in it is ever changed, so records once read are kept."""
 
     storage: Storage
-    _records: dict[str, Record] = field(default_factory=dict, compare=False, repr=False)
+    _known: Known = field(default_factory=Known, compare=False, repr=False)
 
     @classmethod
     def open(cls, url: str | Path, *, create: bool = True) -> Lake:
@@ -72,7 +81,7 @@ class Lake:
                 raise UsageError(
                     f"there is no lake at {storage.url}. Name one with --lake, or make one: judge-audit demo."
                 )
-            storage.put_if_absent(LAKE_FILE, canonical_json({"format": FORMAT}).encode())
+            storage.put_if_absent(LAKE_FILE, canonical_json({"format": FIRST_FORMAT}).encode())
         _check_format(storage)
         return cls(storage)
 
@@ -94,8 +103,19 @@ class Lake:
         return text_digest("commit", *parts)
 
     def has(self, commit_id: str) -> bool:
-        """Tell whether a commit is in the lake."""
-        return commit_id in self._records or self.storage.exists(f"commits/{commit_id}.json")
+        """Tell whether a commit is in the lake, whole: by itself or taken in by a compaction."""
+        commit_id = self._reissued(commit_id)
+        if commit_id in self._known.records or self.storage.exists(f"{COMMITS}/{commit_id}.json"):
+            return True
+        snapshot = newest_snapshot(self.storage, self._known)
+        return snapshot is not None and commit_id in snapshot.commits
+
+    def _reissued(self, commit_id: str) -> str:
+        """Give the id under which rows are committed: another one where retention took some of them away."""
+        snapshot = newest_snapshot(self.storage, self._known)
+        while snapshot is not None and commit_id in snapshot.reissued:
+            commit_id = text_digest("commit", commit_id, snapshot.reissued[commit_id])
+        return commit_id
 
     def commit(self, contents: Mapping[str, pa.Table]) -> Commit:
         """Add rows to several tables at once, wholly or not at all.
@@ -109,13 +129,18 @@ class Lake:
             MachineryError: If rows do not fit their table, or the disk refuses.
         """
         whole = {name: _fitted(name, table) for name, table in contents.items()}
-        commit_id = self.commit_id_of(whole)
+        commit_id = self._reissued(self.commit_id_of(whole))
         rows = sum(table.num_rows for table in whole.values())
         if self.has(commit_id):
             return Commit(commit_id, new=False, rows=rows)
+        started = time.time()
         parts = tuple(self._write_part(commit_id, name, whole[name]) for name in sorted(whole))
+        if time.time() - started > SLOW and not all(
+            self.storage.exists(part.path) for part in parts if part.path
+        ):
+            raise MachineryError(f"the lake at {self.url} answered too slowly to keep a commit; run again.")
         record = Record(commit_id, parts)
-        new = self.storage.put_if_absent(f"commits/{commit_id}.json", record.as_json())
+        new = self.storage.put_if_absent(f"{COMMITS}/{commit_id}.json", record.as_json())
         if not new:
             for part in parts:
                 if part.path:
@@ -136,34 +161,42 @@ class Lake:
         self.storage.put(path, buffer.getvalue())
         return Part(name, value, path, table.num_rows, digest)
 
-    def records(self) -> tuple[Record, ...]:
-        """Read the records of all commits, in the order of their ids.
+    def contents(self) -> Contents:
+        """Read what the lake holds now.
 
         Raises:
-            MachineryError: If one is damaged.
+            MachineryError: If a record is damaged.
         """
-        names = self.storage.names("commits")
-        new = [name for name in names if name.removesuffix(".json") not in self._records]
-        for name, content in zip(new, self.storage.get_all([f"commits/{name}" for name in new]), strict=True):
-            self._records[name.removesuffix(".json")] = parse_record(name, content)
-        return tuple(self._records[name.removesuffix(".json")] for name in names)
+        return read_contents(self.storage, self._known)
 
-    def files(self, table: str, partition: str | None = None) -> list[str]:
+    def files(self, table: str, partition: str | Collection[str] | None = None) -> list[str]:
         """List the committed files of a table, in the order of their commits.
 
         Args:
             table: The table.
-            partition: Only those of this judge, audit or plan.
+            partition: Only those of this judge, audit or plan, or of these.
         """
         wanted = definition(table).name
+        meant = {partition} if isinstance(partition, str) else partition
         return self.storage.locate(
             [
                 part.path
-                for record in self.records()
-                for part in record.parts
-                if part.table == wanted and part.path and partition in {None, part.partition}
+                for part in self.contents().parts
+                if part.table == wanted and (not part.partition or meant is None or part.partition in meant)
             ]
         )
+
+    def partitions(self, table: str) -> dict[str, int] | None:
+        """Count the rows of each judge, audit, plan or run of a table, in the order of their names.
+
+        Returns:
+            Rows by partition; None where some parts hold several, so that only their rows could tell.
+        """
+        wanted, found = definition(table).name, dict[str, int]()
+        for part in self.contents().parts:
+            if part.table == wanted and part.rows:
+                found[part.partition] = found.get(part.partition, 0) + part.rows
+        return None if "" in found else dict(sorted(found.items()))
 
     def read(self, table: str, **equals: Any) -> pa.Table:  # noqa: ANN401 - any column's value
         """Read a table's committed rows, every key once, in the order of its key.
@@ -176,22 +209,30 @@ class Lake:
             MachineryError: If there is no such table or column, or a committed file is damaged.
         """
         wanted = definition(table)
-        return sort_by_key(table, self._select(table, [column.name for column in wanted.columns], equals))
+        return sort_by_key(table, self.select(table, [column.name for column in wanted.columns], equals))
 
     def answered(self, judge_id: str) -> pa.Table:
         """List the probes that a judge has answered: probe_id, repeat, state, pixel_digest, renderer."""
-        return self._select("calls", ANSWER_COLUMNS, {"judge_id": judge_id})
+        return self.select("calls", ANSWER_COLUMNS, {"judge_id": judge_id})
 
-    def _select(self, table: str, columns: Sequence[str], equals: Mapping[str, Any]) -> pa.Table:
-        """Run the query for some columns of a table."""
-        import duckdb  # noqa: PLC0415 - a tenth of a second that commits alone need not pay
+    def select(self, table: str, columns: Sequence[str], equals: Mapping[str, Any]) -> pa.Table:
+        """Read some columns of a table's committed rows, every key once, in no order.
 
+        Args:
+            table: The table.
+            columns: Names of columns.
+            equals: As in `read`.
+
+        Raises:
+            MachineryError: If there is no such table or column, or a committed file is damaged.
+        """
         wanted = definition(table)
         strangers = sorted(set(equals) - {column.name for column in wanted.columns})
         if strangers:
             raise MachineryError(f"table “{table}” has no column “{', '.join(strangers)}”.")
-        partition = equals.get(wanted.partition_column)
-        partition = partition if isinstance(partition, str) else None
+        given = equals.get(wanted.partition_column)
+        several = {given} if isinstance(given, str) else given if isinstance(given, (list, tuple)) else None
+        partition = None if several is None else {str(value) for value in several}
         files = self.files(table, partition)
         if not files:
             return empty(table).select(list(columns))
@@ -201,11 +242,10 @@ class Lake:
         # names come from the table's definition, values are bound
         text = f"SELECT {', '.join(map(named, columns))} FROM ({query}) WHERE {tests}"  # noqa: S608
         bound = [_plain(value) for value in equals.values()]
-        with duckdb.connect() as connection:
-            try:
-                found: pa.Table = connection.sql(text, params=bound).to_arrow_table()
-            except duckdb.Error as error:
-                raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
+        try:
+            found = fetch(text, bound)
+        except MachineryError as error:
+            raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
         return found.cast(empty(table).select(list(columns)).schema)
 
 

@@ -25,7 +25,7 @@ class Part:
 
     Attributes:
         table: The table's name.
-        partition: Value of the partition's column; empty when there are no rows.
+        partition: Value of the partition's column; empty when there are no rows, or rows of several.
         path: The part relative to the lake; empty when there are no rows.
         rows: How many rows.
         row_digest: Digest of the rows, whatever their order or file.

@@ -24,11 +24,17 @@ SQL_TYPES = {
     "list<string>": "VARCHAR[]",
 }
 
-COMMIT = "split_part(parse_filename(filename), '-', 2)"
-"""The commit that wrote a row, from the name of its part."""
+COMPACTED = "compacted-"
+"""How the names of parts begin that a compaction wrote. Their rows say themselves which commit they are of."""
 
-FIRST_WINS = "filename"
-CALLS_ORDER = "coalesce(state, '') = 'failed', first_drawn DESC NULLS LAST, called_at, filename"
+COMMIT = (
+    f"CASE WHEN starts_with(parse_filename(filename), '{COMPACTED}') THEN commit_id "
+    "ELSE split_part(parse_filename(filename), '-', 2) END"
+)
+"""The commit that wrote a row; else from the name of its part."""
+
+FIRST_WINS = "commit_id, filename"
+CALLS_ORDER = "coalesce(state, '') = 'failed', first_drawn DESC NULLS LAST, called_at, commit_id, filename"
 FIRST_DRAWN = "min(called_at) OVER (PARTITION BY judge_id, probe_id, repeat, pixel_digest) AS first_drawn"
 """When the pixels that a call was shown were first shown for its probe."""
 
@@ -64,7 +70,8 @@ def rows_of(table: str, files: str) -> str:
         files: An SQL expression for the list of files.
     """
     parts = f"read_parquet({files}, union_by_name = true, filename = true, hive_partitioning = false)"
-    whole = f"SELECT * FROM {parts} UNION ALL BY NAME {typed_empty(table)}"
+    typed = f"SELECT *, CAST(NULL AS VARCHAR) AS commit_id FROM ({typed_empty(table)})"
+    whole = f"SELECT * FROM {parts} UNION ALL BY NAME {typed}"
     return f"SELECT {_columns(table)}, filename, {COMMIT} AS commit_id FROM ({whole})"
 
 

@@ -83,6 +83,12 @@ class RemoteStorage:
         names = (str(path).rpartition("/")[2] for path in found)
         return sorted(name for name in names if name and not name.startswith("."))
 
+    def walk(self, folder: str) -> list[str]:
+        """List all files under a folder, sorted; an object is never unfinished."""
+        system, root = self._place
+        found = self._tried(lambda: system.find(f"{root}/{folder}"))
+        return sorted(str(path).removeprefix(f"{root}/") for path in found)
+
     def get(self, path: str) -> bytes:
         """Read a file."""
         system, root = self._place
@@ -120,8 +126,9 @@ class RemoteStorage:
         return True
 
     def remove(self, path: str) -> None:
-        """Remove a file if it is there."""
+        """Remove a file if it is there, and this machine's copy of it."""
         system, root = self._place
+        (self.cache / path).unlink(missing_ok=True)
         try:
             self._tried(lambda: system.rm_file(f"{root}/{path}"))
         except FileNotFoundError:

@@ -38,6 +38,10 @@ class Storage(Protocol):
         """List the finished files of a folder, sorted; empty if the folder does not exist."""
         ...
 
+    def walk(self, folder: str) -> list[str]:
+        """List all files under a folder, unfinished ones too, as paths of the lake, sorted."""
+        ...
+
     def get(self, path: str) -> bytes:
         """Read a file; FileNotFoundError if it does not exist."""
         ...
@@ -90,11 +94,16 @@ class LocalStorage:
     def names(self, folder: str) -> list[str]:
         """List the finished files of a folder, sorted; unfinished ones bear dot-names."""
         try:
-            return sorted(
-                path.name for path in (self.root / folder).iterdir() if not path.name.startswith(".")
-            )
+            return sorted(name for name in os.listdir(self.root / folder) if name[0] != ".")  # noqa: PTH208 - five times as quick
         except FileNotFoundError:
             return []
+
+    def walk(self, folder: str) -> list[str]:
+        """List all files under a folder, unfinished ones too; links are not followed."""
+        found = []
+        for place, _, names in os.walk(self.root / folder):
+            found += [(Path(place) / name).relative_to(self.root).as_posix() for name in names]
+        return sorted(found)
 
     def get(self, path: str) -> bytes:
         """Read a file."""
@@ -128,7 +137,8 @@ class LocalStorage:
 
     def remove(self, path: str) -> None:
         """Remove a file if it is there."""
-        (self.root / path).unlink(missing_ok=True)
+        with _told(self.root):
+            (self.root / path).unlink(missing_ok=True)
 
     def get_all(self, paths: Sequence[str]) -> list[bytes]:
         """Read several files."""

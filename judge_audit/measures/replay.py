@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judge_audit.measures import sampling
 from judge_audit.measures.change import first_choices
-from judge_audit.measures.estimates import PASS_LEVEL, wilson
+from judge_audit.measures.estimates import PASS_LEVEL
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.orders import descent, membership
+from judge_audit.measures.sampling import weighted_stratum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,10 +152,7 @@ def first_rate(given: Decided, groups: Mapping[str, Ints]) -> Rate:
 
 
 def stratified(values: Floats, weights: Floats, strata: Ints, level: float = PASS_LEVEL) -> Rate:
-    """Estimate a share over strata: Σ W_s·p_s, interval p ± √(Σ W_s²·(limit_s − p_s)²) by Wilson's limits.
-
-    The interval puts the strata's own limits together (MOVER: Donner & Zou 2012 after Newcombe 1998). With
-    unequal weights inside a stratum its n is (Σw)²/Σw².
+    """Estimate a share over strata, as `judge_audit.measures.sampling` does; what is unknown is told beside it.
 
     Args:
         values: 0 to 1, NaN where unknown, shape (n,).
@@ -168,16 +167,9 @@ def stratified(values: Floats, weights: Floats, strata: Ints, level: float = PAS
     if not told:
         nothing = 0.0 if total else math.nan
         return Rate(math.nan, math.nan, math.nan, unknown, 0, lost, nothing, unknown)
-    rate, down, up = 0.0, 0.0, 0.0
-    for stratum in np.unique(strata[known]):
-        held, part = values[known & (strata == stratum)], weights[known & (strata == stratum)]
-        share = float(part.sum()) / told
-        p = float((part * held).sum() / part.sum())
-        n = max(1, round(float(part.sum() ** 2 / (part**2).sum())))
-        low, high = wilson(p * n, n, level)
-        rate += share * p
-        down += (share * (p - low)) ** 2
-        up += (share * (high - p)) ** 2
-    low, high = max(0.0, rate - math.sqrt(down)), min(1.0, rate + math.sqrt(up))
-    least = rate * told / total
-    return Rate(rate, low, high, unknown, int(known.sum()), lost, least, least + unknown)
+    chosen = [known & (strata == stratum) for stratum in np.unique(strata[known])]
+    seen = [weighted_stratum("", values[mine].tolist(), (1 / weights[mine]).tolist()) for mine in chosen]
+    found = sampling.Rate(tuple(seen))
+    low, high = found.interval(level)
+    least = found.value * told / total
+    return Rate(found.value, low, high, unknown, int(known.sum()), lost, least, least + unknown)

@@ -12,6 +12,7 @@ from judge_audit.report.covariates import covariates_of
 from judge_audit.report.dimensions import dimensions_of
 from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.hacking import hacking_of
+from judge_audit.report.history import history_of
 from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.people import people_of
 from judge_audit.report.placing import histogram, meaning, placing_of
@@ -91,6 +92,7 @@ def make_document(
         "between": between_of(facts),
         "dimensions": dimensions_of(facts, kinds),
         "refused": refused_of(facts.verdicts),
+        "history": history_of(con, facts),
         "scale": [_scale(facts, name) for name in dimensions],
         "purity": purity_of(facts, axes),
         "controls": _controls(facts),

@@ -204,7 +204,7 @@ def _results(con: duckdb.DuckDBPyConnection, table: str, audit_id: str, *subject
     rung = ", rung" if table == "curves" else ""
     query = (
         f"SELECT * FROM {table} "  # noqa: S608 - one of three names of ours
-        "WHERE audit_id = $1 AND list_contains($2, subject) AND \"check\" <> 'controls' "
+        "WHERE audit_id = $1 AND list_contains($2, subject) AND \"check\" NOT IN ('controls', 'change', 'replay') "
         f'ORDER BY "check", measure, source, topic, dimension, axis, kind, rater, baseline, subject{rung}'
     )
     return _rows(con, query, audit_id, list(subjects))

@@ -5,10 +5,14 @@ from __future__ import annotations
 import jinja2
 
 
-def strict_environment() -> jinja2.Environment:
-    """Set up the engine for the templates of this folder; whoever uses it adds the words they know."""
+def strict_environment(*folders: str) -> jinja2.Environment:
+    """Set up the engine for the templates of this folder; whoever uses it adds the words they know.
+
+    Args:
+        folders: Packages whose templates are looked for before those of this one.
+    """
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("judge_audit.report"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in (*folders, "judge_audit.report")]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

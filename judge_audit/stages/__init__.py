@@ -4,12 +4,13 @@ The flows and the in-process audit for notebooks call these same functions.
 """
 
 from judge_audit.blocks import Block, Deal, Pace, named, rounds
-from judge_audit.stages.asking import pace, score, score_controls
+from judge_audit.stages.asking import pace, score
 from judge_audit.stages.combining import chosen_at_most, combine
 from judge_audit.stages.examining import check
 from judge_audit.stages.gating import Gated, gate_audit
 from judge_audit.stages.paying import budget_lines, estimate, settle_budget, spent_so_far
 from judge_audit.stages.planning import Prepared, prepare
+from judge_audit.stages.proving import score_controls
 from judge_audit.stages.reporting import Outcome, report
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The second stage: have the judge, the instruments and the controls answer every probe."""
+"""The second stage: have the judge and the instruments answer every probe."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.calling import score_block, score_control
+from judge_audit.calling import score_block
 from judge_audit.errors import UsageError
 from judge_audit.measures.headroom import COMBO
 from judge_audit.sight import SIGHT
-from judge_audit.stages.combining import chosen_probes, drawn_without_pictures
 from judge_audit.stages.planning import combined_plans
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from judge_audit.blocks import Block
     from judge_audit.budget import Purse
     from judge_audit.calling import BatchResult, Damage
-    from judge_audit.judges.controls.planted import PlantedJudge
     from judge_audit.judges.protocol import Judge
     from judge_audit.session import Session
     from judge_audit.stages.planning import Prepared
@@ -50,7 +48,7 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
     if not current.lake.answered(card.judge_id).num_rows:
         shown = [
             (item, [probe for probe in probes if is_first(probe)])
-            for item, probes in _work(current, prepared)[:TRIED]
+            for item, probes in work_of(current, prepared)[:TRIED]
         ]
         purse = current.purse(prepared.audit_id)
         bought = _buy(current, current.judge, shown, _damage(current, prepared), purse=purse)
@@ -84,7 +82,7 @@ def score(
     purse = current.purse(prepared.audit_id)
     if purse is not None and purse.spent().stopped:
         return 0
-    work, ends = _work(current, prepared, taken), frozenset(block.item_ids[-1] for block in taken)
+    work, ends = work_of(current, prepared, taken), frozenset(block.item_ids[-1] for block in taken)
     # The instruments need no turn of the judge's: they measure while it thinks.
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
         measured = beside.submit(_measure, current, work, ends)
@@ -122,16 +120,16 @@ def _buy(
     """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
     bought = 0
     with current.turn(judge.card):
-        for batch in _batches(current, judge, work, damage, purse=purse, ends=ends):
+        for batch in batches_of(current, judge, work, damage, purse=purse, ends=ends):
             if batch.calls:
-                _keep(current, batch.calls, batch.scores)
+                keep(current, batch.calls, batch.scores)
             bought += sum(call["state"] != State.INERT for call in batch.calls)
             if on_probes:
                 on_probes(batch.probes)
     return bought
 
 
-def _batches(
+def batches_of(
     current: Session,
     judge: Judge,
     work: Work,
@@ -165,7 +163,7 @@ def _damage(current: Session, prepared: Prepared) -> Damage:
     return current.damage(prepared.plan_id)
 
 
-def _keep(current: Session, calls: list[dict[str, Any]], scores: list[dict[str, Any]]) -> None:
+def keep(current: Session, calls: list[dict[str, Any]], scores: list[dict[str, Any]]) -> None:
     """Put answers into the lake."""
     current.lake.commit({"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)})
 
@@ -180,8 +178,16 @@ def is_first(probe: Mapping[str, Any]) -> bool:
     return bool(probe["axis"] == ORIGINAL and probe["repeat"] == 0)
 
 
-def _work(current: Session, prepared: Prepared, taken: Sequence[Block] = ()) -> Work:
+def work_of(
+    current: Session, prepared: Prepared, taken: Sequence[Block] = (), *, only: frozenset[str] | None = None
+) -> Work:
     """Give items with their probes, in the order of the plan; those of some blocks, or all but what was chosen.
+
+    Args:
+        current: The session.
+        prepared: The audit.
+        taken: The blocks, none for all.
+        only: Names of items where not all are wanted.
 
     Raises:
         UsageError: If the plan is not in the lake, because this process looks into another one.
@@ -196,8 +202,8 @@ def _work(current: Session, prepared: Prepared, taken: Sequence[Block] = ()) -> 
     plans = (taken[0].plan_id,) if taken and taken[0].plan_id else (prepared.plan_id, sounded)
     probes = pa.concat_tables([current.plan_table("probes", name) for name in plans])
     order = [item_id for block in taken for item_id in block.item_ids]
-    if taken:
-        wanted = pa.array(order, pa.string())
+    if taken or only is not None:
+        wanted = pa.array(order if taken else sorted(only or ()), pa.string())
         items = items.filter(pc.is_in(items["item_id"], value_set=wanted))
         probes = probes.filter(pc.is_in(probes["item_id"], value_set=wanted))
     rows = {row["item_id"]: row for row in items.sort_by("item_id").to_pylist()}
@@ -206,79 +212,3 @@ def _work(current: Session, prepared: Prepared, taken: Sequence[Block] = ()) -> 
     for probe in probes.sort_by(keys).to_pylist():
         held[probe["item_id"]].append(probe)
     return [(rows[item_id], held[item_id]) for item_id in order or rows]
-
-
-def _sight_work(current: Session, prepared: Prepared) -> Work:
-    """Give the items by which it is found out what a judge can see, with those probes and the untouched ones."""
-    wanted = {ORIGINAL, *SIGHT}
-    return [
-        (item, [probe for probe in probes if probe["axis"] in wanted])
-        for item, probes in _work(current, prepared)
-        if any(probe["axis"] in SIGHT for probe in probes)
-    ]
-
-
-SHOWN_TO_CONTROLS = 2_000
-"""Items of a table that the controls answer: enough to convict a scale, however long the table is."""
-
-
-def score_controls(current: Session, prepared: Prepared) -> None:
-    """Have every control answer: most from the recipes of probes, those that see from the pictures."""
-    shown = _sight_work(current, prepared)
-    for seeing in current.seeing:
-        batches = list(_batches(current, seeing, shown))
-        calls = [call for batch in batches for call in batch.calls]
-        if calls:
-            _keep(current, calls, [score for batch in batches for score in batch.scores])
-    drawn = {
-        (row["probe_id"], row["repeat"]): row for row in current.lake.answered(prepared.judge_id).to_pylist()
-    }
-    zones = current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
-    visible = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
-    pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
-    intact = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row["intact"] for row in pairs}
-    work = [
-        (item, [probe for probe in probes if probe["axis"] != ANCHOR])
-        for item, probes in _work(current, prepared)
-    ]
-    if current.is_table:
-        members = {row[name] for row in pairs for name in ("intact", "damaged")}
-        step = max(1, -(-len(work) // SHOWN_TO_CONTROLS))
-        work = [entry for at, entry in enumerate(work) if not at % step or entry[0]["item_id"] in members]
-    for control in current.controls(prepared.zones_id):
-        known = current.lake.answered(control.card.judge_id).select(["probe_id", "repeat"]).to_pylist()
-        held = {(row["probe_id"], row["repeat"]) for row in known}
-        missing = {key: row for key, row in drawn.items() if key not in held}
-        batch = score_control(
-            control,
-            work,
-            axes=current.axes,
-            visible=visible,
-            drawn=missing,
-            intact=intact,
-            kinds=current.kinds,
-        )
-        if batch.calls:
-            _keep(current, batch.calls, batch.scores)
-        if not control.control.pairs_only:
-            _score_chosen(current, prepared, control, visible, held)
-
-
-def _score_chosen(
-    current: Session,
-    prepared: Prepared,
-    control: PlantedJudge,
-    visible: Mapping[tuple[str, str], float | None],
-    held: set[tuple[str, int]],
-) -> None:
-    """Have a control answer the combinations that its own scores chose: each judge is hacked along its own way."""
-    probes = chosen_probes(current, prepared, control.card)
-    asked: dict[str, list[Mapping[str, Any]]] = {}
-    for probe in probes.to_pylist():
-        asked.setdefault(probe["item_id"], []).append(probe)
-    items = current.plan_table("items", prepared.plan_id).to_pylist()
-    work = [(item, asked[item["item_id"]]) for item in items if item["item_id"] in asked]
-    missing = {key: row for key, row in drawn_without_pictures(probes).items() if key not in held}
-    batch = score_control(control, work, axes=current.axes, visible=visible, drawn=missing)
-    if batch.calls:
-        _keep(current, batch.calls, batch.scores)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,22 +11,28 @@ import pyarrow.compute as pc
 from judge_audit.anchors import kept_anchors
 from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.covariates import covariate_table
+from judge_audit.digests import canonical_json
 from judge_audit.imports.covariates import instrument
 from judge_audit.judges.controls.planted import PlantedJudge
 from judge_audit.judges.controls.seeing import SeeingJudge
 from judge_audit.limits import read_limits
-from judge_audit.parts import find_checks, find_uses
+from judge_audit.parts import find_checks, find_uses, part_digests
 from judge_audit.purity import measure_purity
 from judge_audit.selfproof import control_row, smallest_shown
 from judge_audit.session import answers_of, responses
-from judge_audit.stages.asking import is_first
+from judge_audit.stages.history import remember
 from judge_audit.stages.planning import audit_row, combined_plans
+from judge_audit.stages.remembering import Memory
+from judge_audit.stages.shown import only_shown, shown_to_controls
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from judge_audit.judges.cards import Card
+    from judge_audit.parts import Part
     from judge_audit.session import Answered, Session
     from judge_audit.stages.planning import Prepared
 
@@ -34,16 +41,29 @@ PAIR_COLUMNS = ["pair_id", "kind", "source", "cluster", "constructed", "intact",
 """What checks see of a pair; who built it how is no evidence."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Looking:
+    """What every judge of an audit is looked at with: the pictures' statistics, what was found before, the checks."""
+
+    covariates: pa.Table
+    memory: Memory
+    checks: tuple[Part[Callable[[Evidence], Findings]], ...]
+
+
 def check(current: Session, prepared: Prepared) -> None:
     """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
     cards = (current.ruler.card, current.surveyor.card, instrument())
-    instruments = [responses(current, prepared.plan_id, card.judge_id).to_pylist() for card in cards]
+    instruments = [responses(current, prepared.plan_id, card.judge_id) for card in cards]
     pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
     damaged = {row["damaged"] for row in pairs} - {row["intact"] for row in pairs}
     items = current.items_of(prepared.plan_id).to_pylist()
     items = [item for item in items if item["item_id"] not in damaged]
-    covariates = covariate_table(items, (row for rows in instruments for row in rows if is_first(row)))
-    findings, verdicts = _examine(current, prepared, current.judge.card, covariates)
+    covariates = covariate_table(items, (row for held in instruments for row in _first(held)))
+    memory = Memory.of(
+        current.lake.storage.beside, prepared.judge_id, canonical_json(part_digests(current.configuration))
+    )
+    looking = _Looking(covariates, memory, tuple(find_checks(current.configuration.project).values()))
+    findings, verdicts = _examine(current, prepared, current.judge.card, looking)
     zoned = {
         row["axis"]
         for row in current.zones(prepared.plan_id, prepared.zones_id).to_pylist()
@@ -53,13 +73,14 @@ def check(current: Session, prepared: Prepared) -> None:
     answers = answers_of(current, [control.card.judge_id for control in controls])
     for control in controls:
         own = answers[control.card.judge_id]
-        found, told = _examine(current, prepared, control.card, covariates, control=control, answers=own)
+        found, told = _examine(current, prepared, control.card, looking, control=control, answers=own)
         proof = control_row(prepared.audit_id, control.card.judge_id, control.control, told)
         findings += found + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(current.axes)))
     margin = read_limits(current.configuration.limits)["premature.margin"]
     findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))
-    findings += measure_purity(prepared.audit_id, instruments[0], current.axes)
+    findings += _purity(current, prepared, instruments[0], memory)
+    memory.keep()
     uses = [part.thing for part in find_uses(current.configuration.project).values()]
     held = {"audit_id": prepared.audit_id, "judge_id": prepared.judge_id}
     standings = [held | row for row in stand(uses, verdicts, current.configuration.context)]
@@ -72,6 +93,23 @@ def check(current: Session, prepared: Prepared) -> None:
         }
     )
     current.lake.commit({"audits": audit_row(current, prepared, "complete")})
+    remember(current.lake, prepared.audit_id)
+
+
+def _first(held: pa.Table) -> list[dict[str, Any]]:
+    """Give the responses to the first asking of untouched items."""
+    chosen = pc.and_(pc.equal(held["axis"], ORIGINAL), pc.equal(held["repeat"], 0))
+    return held.filter(chosen).to_pylist()  # type: ignore[no-any-return]
+
+
+def _purity(current: Session, prepared: Prepared, ruled: pa.Table, memory: Memory) -> Findings:
+    """Measure what every rung of every axis moved, or remember it."""
+    key = memory.key({"ruled": ruled}, {"purity": sorted(current.axes)})
+    found = memory.recall(key, prepared.audit_id)
+    if found is None:
+        found = measure_purity(prepared.audit_id, ruled.to_pylist(), current.axes)
+        memory.learn(key, found)
+    return found
 
 
 def _measured(covariates: pa.Table) -> bool:
@@ -87,7 +125,7 @@ def _examine(
     current: Session,
     prepared: Prepared,
     card: Card,
-    covariates: pa.Table,
+    looking: _Looking,
     *,
     control: PlantedJudge | SeeingJudge | None = None,
     answers: Answered | None = None,
@@ -95,6 +133,8 @@ def _examine(
     """Run every check on one judge; a control is held against labels made of its own hidden qualities."""
     combined = combined_plans(prepared, card.judge_id)
     given = responses(current, prepared.plan_id, card.judge_id, *combined, answers=answers)
+    if control is not None:
+        given = only_shown(given, shown_to_controls(current, prepared.plan_id))
     told = current.labels(prepared.plan_id) if control is None else None
     labels = told.table if told else None
     if isinstance(control, PlantedJudge) and not control.control.pairs_only:
@@ -110,7 +150,7 @@ def _examine(
         zones=current.zones(prepared.plan_id, prepared.zones_id),
         axes=current.axes,
         limits=read_limits(current.configuration.limits),
-        covariates=covariates if _measured(covariates) else None,
+        covariates=looking.covariates if _measured(looking.covariates) else None,
         labels=labels,
         traffic=current.traffic,
         anchors=_anchors(current, prepared) if control is None else None,
@@ -124,10 +164,34 @@ def _examine(
         damaged_labels=told.damaged if told else None,
         kinds=current.kinds,
     )
-    findings = Findings()
-    for part in find_checks(current.configuration.project).values():
-        findings += part.thing(evidence)
-    return findings, list(findings.verdicts)
+    key = looking.memory.key(*_told(evidence))
+    found = looking.memory.recall(key, prepared.audit_id)
+    if found is None:
+        found = Findings()
+        for part in looking.checks:
+            found += Findings() if part.digest else part.thing(evidence)
+        looking.memory.learn(key, found)
+    for part in looking.checks:
+        found += part.thing(evidence) if part.digest else Findings()
+    return found, list(found.verdicts)
+
+
+def _told(evidence: Evidence) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    """Give everything that the package's own checks are handed: tables, and plain values."""
+    held = {entry.name: getattr(evidence, entry.name) for entry in fields(evidence) if entry.init}
+    tables = {name: table for name, table in held.items() if isinstance(table, pa.Table)}
+    return tables, {
+        "judge_id": evidence.judge_id,
+        "card": evidence.card.as_json(),
+        "is_control": evidence.is_control,
+        "seed": evidence.seed,
+        "limits": dict(evidence.limits.values),
+        "declared": evidence.declared,
+        "axes": {
+            name: [axis.strengths, axis.overdone, axis.recipe_version] for name, axis in evidence.axes.items()
+        },
+        "kinds": sorted(evidence.kinds),
+    }
 
 
 def _anchors(current: Session, prepared: Prepared) -> pa.Table | None:

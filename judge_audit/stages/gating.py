@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import AuditError, UsageError
 from judge_audit.gate.approvals import SCREENING, Approver, approve, last_use
-from judge_audit.gate.asking import APPROVED, Answer, ask_gate, candidate_of, held_against
+from judge_audit.gate.asking import APPROVED, Answer, ask_gate, audit_of, candidate_of, held_against
 from judge_audit.gate.certificate import digest_of, items_of, make_certificate
 from judge_audit.gate.comparing import compare_with
 from judge_audit.gate.telling import CODES, document_of, lines_of
@@ -100,7 +100,8 @@ def asked(
     if meant not in known:
         raise UsageError(f"--for {meant}: there is no such use; the uses are {', '.join(known)}.")
     lead = held_against(lake, row, meant, baseline)
-    others = [candidate_of(lake, name) for name in (lead, before(lake, row["audit_id"])) if name]
+    # On the anchors, whose answers retention leaves alone.
+    others = [audit_of(lake, name) for name in (lead, before(lake, row["audit_id"])) if name]
     compare_with(lake, row, others)
     suites = {name: part.thing for name, part in find_suites(project).items()}
     views = {name: part.thing for name, part in find_views(project).items()}

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.lake.connect import connect
+from judge_audit.lake.connect import connect_to
 from judge_audit.report import build_report, write_report
+from judge_audit.stages.planning import combined_plans
 from judge_audit.standings import POSITION_ROW
 from judge_audit.vocabulary import PAIR_AXIS
 
@@ -55,7 +56,8 @@ def members_of(
 def report(current: Session, prepared: Prepared) -> Outcome:
     """Write the report of a complete audit."""
     items = {row["item_id"]: row for row in current.plan_table("items", prepared.plan_id).to_pylist()}
-    with connect(current.lake) as connection:
+    plans = [prepared.plan_id, *combined_plans(prepared, prepared.judge_id)]
+    with connect_to(current.lake, prepared.judge_id, plans) as connection:
         built = build_report(
             connection,
             prepared.audit_id,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import jinja2
 from markupsafe import Markup, escape
 
 from judge_audit.errors import MachineryError
 from judge_audit.messages import say
 from judge_audit.people.zones import READ_ENOUGH
+from judge_audit.report.templating import strict_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,14 +28,7 @@ def write_page(results: Results, target: Path) -> None:
     Raises:
         MachineryError: If the disk refuses.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [jinja2.PackageLoader("judge_audit.study"), jinja2.PackageLoader("judge_audit.report")]
-        ),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-    )
+    environment = strict_environment("judge_audit.study")
     words = {
         "say": say,
         "share": share_text,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import shutil
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from anchor_files import NOW, drafts, labels, picture, small_set
+from anchor_files import drafts, labels, picture, small_set
 from PIL import Image
 
 import judge_audit
@@ -49,20 +50,62 @@ class Bright:
         return [float(image.mean()) for image in images]
 
 
-@pytest.fixture
-def items(tmp_path):
+def write_items(place):
     lines = ["item_id,source,prompt,image"]
     for number in range(12):
-        picture(tmp_path / f"i{number}.png", 5000 + number)
+        picture(place / f"i{number}.png", 5000 + number)
         lines.append(f"i{number:02d},{'xy'[number % 2]},a grey wall,i{number}.png")
-    (tmp_path / "items.csv").write_text("\n".join(lines))
-    return tmp_path / "items.csv"
+    (place / "items.csv").write_text("\n".join(lines))
+    return place / "items.csv"
+
+
+@pytest.fixture
+def items(tmp_path):
+    return write_items(tmp_path)
 
 
 @pytest.fixture
 def folder(tmp_path):
     small_set(tmp_path / "anchors")
     return tmp_path / "anchors"
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A folder with items, anchors and a lake, and the audit that was made in it."""
+
+    place: Path
+    judge: Bright
+    found: judge_audit.Audit
+
+    @property
+    def items(self):
+        return self.place / "items.csv"
+
+    @property
+    def folder(self):
+        return self.place / "anchors"
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    place = tmp_path_factory.mktemp("audited")
+    small_set(place / "anchors")
+    judge = Bright()
+    return Audited(place, judge, run(write_items(place), place / "anchors", judge, workers=4))
+
+
+@pytest.fixture
+def again(audited, tmp_path):
+    """A copy of it in which things may change."""
+    return replace(audited, place=shutil.copytree(audited.place, tmp_path / "again"))
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """The same items without anchors."""
+    place = tmp_path_factory.mktemp("bare")
+    return judge_audit.audit(Bright(), write_items(place), lake=place / "lake", **QUICK)
 
 
 def run(items, folder, judge=None, **options):
@@ -75,21 +118,19 @@ def row_of(lake, audit):
     return row
 
 
-def test_anchors_are_asked_before_anything_else_and_at_least_twice(items, folder):
-    judge = Bright()
-    found = run(items, folder, judge, workers=4)
-    held = read_anchors(folder)
+def test_anchors_are_asked_before_anything_else_and_at_least_twice(audited):
+    held = read_anchors(audited.folder)
     own = {anchor.pixel_digest for anchor in held.at()}
-    assert set(judge.shown[: 2 * len(own)]) == own
-    asked = Lake.open(found.lake).read("probes", axis="anchor").to_pylist()
+    assert set(audited.judge.shown[: 2 * len(own)]) == own
+    asked = Lake.open(audited.found.lake).read("probes", axis="anchor").to_pylist()
     assert {(row["item_id"], row["repeat"]) for row in asked} == {
         (PREFIX + anchor.anchor_id, repeat) for anchor in held.at() for repeat in range(2)
     }
 
 
-def test_an_audit_stores_set_version_and_head_and_the_anchors_themselves(items, folder):
-    found = run(items, folder)
-    held = read_anchors(folder)
+def test_an_audit_stores_set_version_and_head_and_the_anchors_themselves(audited):
+    found = audited.found
+    held = read_anchors(audited.folder)
     row = row_of(found.lake, found)
     assert (row["anchor_set"], row["anchor_version"], row["anchor_head"]) == (
         held.set_id,
@@ -109,10 +150,9 @@ def test_an_audit_stores_set_version_and_head_and_the_anchors_themselves(items, 
     assert ledger == [("add", "Ada")] * 6
 
 
-def test_anchors_are_no_references_and_change_no_other_figure(items, folder, tmp_path):
+def test_anchors_are_no_references_and_change_no_other_figure(audited, bare):
     """Every figure but those of the scale and of completeness is what it is without them."""
-    found = run(items, folder)
-    bare = judge_audit.audit(Bright(), items, lake=tmp_path / "bare", **QUICK)
+    found = audited.found
     named = ("check", "measure", "source", "dimension", "axis", "kind", "value", "ci_low", "ci_high", "n")
 
     def figures(audit):
@@ -164,10 +204,9 @@ def test_the_view_of_anchors_shows_those_of_the_newest_audit_once(items, folder)
     assert told == expected
 
 
-def test_a_second_audit_buys_no_anchor_again(items, folder):
-    run(items, folder)
+def test_a_second_audit_buys_no_anchor_again(again):
     judge = Bright()
-    run(items, folder, judge)
+    run(again.items, again.folder, judge)
     assert not judge.shown
 
 
@@ -181,25 +220,25 @@ def rewritten(folder, **changes):
     (folder / "anchors.jsonl").write_text(manifest_of(sealed))
 
 
-def test_a_rewritten_ledger_is_refused_before_anything_is_asked(items, folder):
-    run(items, folder)
-    rewritten(folder, reason="another story")
-    read_anchors(folder)  # by itself it holds
+def test_a_rewritten_ledger_is_refused_before_anything_is_asked(again):
+    rewritten(again.folder, reason="another story")
+    read_anchors(again.folder)  # by itself it holds
     judge = Bright()
     with pytest.raises(InputError, match=r"ledger.jsonl, row 1: .*rewritten since an audit used it"):
-        run(items, folder, judge)
+        run(again.items, again.folder, judge)
     assert not judge.shown
 
 
-def test_a_ledger_that_lost_its_end_is_refused(items, folder):
-    retire(folder, ["a005"], author="Ada", reason="x", now=NOW)
-    run(items, folder)
+def test_a_ledger_that_lost_its_end_is_refused(again):
+    folder = again.folder
     held = read_anchors(folder)
     (folder / "ledger.jsonl").write_text("".join(f"{entry.as_json()}\n" for entry in held.entries[:-1]))
     (folder / "anchors.jsonl").write_text(manifest_of(held.entries[:-1]))
+    (lost,) = (anchor for anchor in held.at() if anchor.anchor_id == held.entries[-1].anchor_id)
+    (folder / lost.image).unlink()
     read_anchors(folder)
-    with pytest.raises(InputError, match="has seen version 7 of this set, and the ledger ends at 6"):
-        run(items, folder, Bright())
+    with pytest.raises(InputError, match="has seen version 6 of this set, and the ledger ends at 5"):
+        run(again.items, folder, Bright())
 
 
 @pytest.mark.long
@@ -273,10 +312,10 @@ def test_an_earlier_version_can_be_replayed_without_asking(items, folder):
     assert replay.document["anchors"]["newest"] == before + 2
 
 
-def test_the_report_names_version_coverage_and_gaps(items, folder):
-    found = run(items, folder)
+def test_the_report_names_version_coverage_and_gaps(audited):
+    found = audited.found
     part = found.document["anchors"]
-    held = read_anchors(folder)
+    held = read_anchors(audited.folder)
     assert (part["set_id"], part["version"], part["head"]) == (held.set_id, 6, held.head())
     assert part["tiers"] == {"good": 2, "middling": 2, "bad": 2}
     assert any("semantic_miss" in gap for gap in part["gaps"])
@@ -286,10 +325,9 @@ def test_the_report_names_version_coverage_and_gaps(items, folder):
     assert "Anchor set" in page
 
 
-def test_a_report_without_anchors_has_no_such_part(items, tmp_path):
-    found = judge_audit.audit(Bright(), items, lake=tmp_path / "bare", **QUICK)
-    assert found.document["anchors"] is None
-    assert row_of(found.lake, found)["anchor_head"] is None
+def test_a_report_without_anchors_has_no_such_part(bare):
+    assert bare.document["anchors"] is None
+    assert row_of(bare.lake, bare)["anchor_head"] is None
 
 
 def test_an_item_may_not_bear_the_name_of_an_anchor(items, folder):

@@ -41,7 +41,7 @@ def test_help_imports_nothing_heavy_and_names_every_command(tmp_path):
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert told.returncode == 0, told.stderr
-    deciding = ("release", "gate", "approve", "verify", "sign")
+    deciding = ("release", "submit", "gate", "approve", "verify", "sign")
     for command in ("init", "demo", "run", "plan", "import", "anchors", "study", "judges", "lake", *deciding):
         assert f"  {command} " in told.stdout
 

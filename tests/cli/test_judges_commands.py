@@ -50,7 +50,7 @@ def test_every_kind_is_listed_with_what_it_needs(here, capsys):
     assert run_command(["judges", "list", "--json"]) == 0
     listed = {kind["kind"]: kind for kind in json.loads(capsys.readouterr().out)["kinds"]}
     assert listed["onnx"]["needed"] == ["model", "preprocessing"]
-    assert listed["open_clip"]["install"] == "pip install 'image-judge-audit[open_clip]'"
+    assert listed["open_clip"]["install"] == "pip install 'image-judge-audit[open-clip]'"
     assert listed["pyiqa"]["install"] == "pip install pyiqa"
 
 
@@ -215,7 +215,7 @@ def test_an_error_says_which_field_of_the_card_is_wrong_and_shows_a_right_one(he
     (here / "card.yaml").write_text("kind: onnx\nname: x\nmodle: a.onnx\nbatch_size: 0\n", encoding="utf-8")
     assert run_command(["judges", "try", "card.yaml"]) == 2
     said = capsys.readouterr().err
-    assert 'column model: it is missing. For example: model: "clip.onnx"' in said
-    assert "column preprocessing: it is missing. For example: preprocessing: {" in said
+    assert 'field model: it is missing. For example: model: "clip.onnx"' in said
+    assert "field preprocessing: it is missing. For example: preprocessing: {" in said
     assert "Did you mean model?" in said
-    assert "column batch_size: 0 is less than the minimum of 1. For example: batch_size: 32" in said
+    assert "field batch_size: it is 0 and must be at least 1. For example: batch_size: 32" in said

@@ -227,7 +227,7 @@ def test_nobody_listening_is_told_as_such(judge_at):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"model": None}, 'column model: it is missing. For example: model: "Qwen'),
+        ({"model": None}, 'field model: it is missing. For example: model: "Qwen'),
         ({"base_url": "localhost:8000"}, 'base_url: "http://localhost:8000/v1"'),
         ({"base_url": "https://me:secret77@host/v1"}, "not what belongs there"),
         ({"base_url": "https://host/v1?api-key=secret77"}, "not what belongs there"),

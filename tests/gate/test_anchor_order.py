@@ -9,6 +9,7 @@ from judge_audit.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
 from judge_audit.stages.gating import approve_candidate
+from judge_audit.stages.history import remember
 
 ORDER = {n: float(n) for n in range(30)}
 HARMLESS = {n: 2.0 * n + 1 for n in range(30)}
@@ -118,6 +119,24 @@ def test_drift_of_the_order_is_told_night_by_night(anchored, ask):
     told = {row[:3]: row[3] for row in rows}
     assert told["j2", "before", "first"] == told["j2", "approved", "first"] == 1.0
     assert told["j3", "before", "j2"] == told["j3", "approved", "first"] < 1.0
+
+
+def test_a_night_on_which_nobody_asks_the_gate_has_its_figures_too(anchored):
+    join(anchored, "j2", neighbours_swapped(3))
+    add_audit(anchored, "second", judge="j2", at=2, anchors=1)
+    remember(anchored, "second")
+    question = (
+        "SELECT against, round(value, 3), tau_drop > 0 FROM anchor_drift_history WHERE audit_id = 'second'"
+    )
+    with connect(anchored) as connection:
+        rows = connection.execute(question).fetchall()
+    assert sorted(rows) == [("approved", 0.986, True), ("before", 0.986, True)]
+    assert anchored.read("gates", audit_id="second").num_rows == 0
+    before = anchored.read("measures").num_rows
+    remember(anchored, "second")
+    add_audit(anchored, "bare", judge="j2", at=3, drift={})
+    remember(anchored, "bare")
+    assert anchored.read("measures").num_rows == before
 
 
 def neighbours_swapped(pairs):

@@ -15,6 +15,7 @@ from gate_lake import add_audit, add_judge, night, standing_rows
 from judge_audit.errors import UsageError
 from judge_audit.gate.verifying import verify
 from judge_audit.lake import Lake
+from judge_audit.lake.compacting import compact
 from judge_audit.stages.gating import certify, gate
 from judge_audit.standings import builtin_uses
 from judge_audit.tables import from_rows
@@ -137,7 +138,7 @@ def test_a_lost_part_and_a_lost_commit_are_named(issued):
         fault.startswith("standings: its rows cannot be read") for fault in verify(lake, page, SOON).faults
     )
     other = Lake.open(lake.url)
-    for record in other.records():
+    for record in other.contents().records:
         if any(part.table == "standings" and part.partition == "second" for part in record.parts):
             (Path(lake.url) / "commits" / f"{record.commit_id}.json").unlink()
     faults = verify(Lake.open(lake.url), page, SOON).faults
@@ -198,6 +199,27 @@ def test_order_of_rows_and_files_changes_no_digest(issued):
         lake, "scores", lambda table: table.take(pc.sort_indices(table, [("probe_id", "descending")]))
     )
     assert verify(other, page, SOON).faults == ()
+
+
+def test_compaction_and_retention_change_no_certificate(issued):
+    lake, page = issued
+    rows = verify(lake, page, SOON).rows
+    for days in (0, 1):
+        assert compact(lake, keep_days=0, now=SOON + timedelta(days=days)).purged == ()
+    assert not list((Path(lake.url) / "commits").iterdir())
+    found = verify(Lake.open(lake.url), page, SOON)
+    assert (found.faults, found.rows) == ((), rows)
+
+
+def test_a_certificate_whose_answers_retention_removed_says_so(issued):
+    lake, page = issued
+    row = {"audit_id": "second", "judge_id": "j1", "removed_at": SOON, "retention": "ended long ago"}
+    lake.commit({"purges": from_rows("purges", [row])})
+    (fault,) = verify(lake, page, SOON).faults
+    assert "removed on" in fault
+    assert "ended long ago" in fault
+    with pytest.raises(UsageError, match="removed on"):
+        gate(lake, candidate="second", now=SOON)
 
 
 def test_past_decisions_of_the_approved_judge_are_replayed_under_the_new_one(approved, tmp_path):

@@ -112,7 +112,7 @@ def test_every_fault_is_told_at_once_with_row_and_column(tmp_path):
     assert "more or fewer fields" in found[12, ""]
     assert len(found) == 10
     assert "Nothing was imported" in str(error.value)
-    assert lake_of(tmp_path).records() == ()
+    assert lake_of(tmp_path).contents().records == ()
 
 
 def test_refused_rows_are_listed_in_the_lake_and_the_rest_is_taken(tmp_path):
@@ -173,11 +173,11 @@ def test_an_unknown_table_a_card_with_labels_and_an_empty_file_are_told(tmp_path
 def test_nothing_is_imported_twice(tmp_path):
     path = write_csv(tmp_path / "a.csv", LONG, ["a,x,r,3"])
     first = labels(lake_of(tmp_path), path)
-    commits = len(lake_of(tmp_path).records())
+    commits = len(lake_of(tmp_path).contents().records)
     again = labels(lake_of(tmp_path), path)
     assert (first.new, again.new) == (True, False)
     assert "was imported the same way" in again.lines[0]
-    assert len(lake_of(tmp_path).records()) == commits
+    assert len(lake_of(tmp_path).contents().records) == commits
     assert labels(lake_of(tmp_path), path, low=1, high=5).new  # read otherwise: another import
 
 

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from judge_audit.judges.cards import Card
-from judge_audit.judges.replies import ReplyRule, combined, read_reply, rule_of
+from judge_audit.judges.replies import combined, read_reply
+from judge_audit.judges.reply_rules import ReplyRule, rule_of
 from judge_audit.vocabulary import State
 
 TEN = ReplyRule(low=0, high=10, words={"outstanding": 9.0})

@@ -153,8 +153,8 @@ def test_a_record_that_points_outside_the_data_folder_is_refused(lake, path):
 
 
 def test_a_lake_of_a_newer_format_is_refused_with_what_to_do(tmp_path):
-    (tmp_path / "lake.json").write_text('{"format": 2}')
-    with pytest.raises(UsageError, match=r"format 2.*Install a newer judge-audit"):
+    (tmp_path / "lake.json").write_text('{"format": 3}')
+    with pytest.raises(UsageError, match=r"format 3.*Install a newer judge-audit"):
         Lake.open(tmp_path)
 
 

@@ -6,10 +6,12 @@ import importlib.util
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +149,12 @@ def test_no_traceback_or_log_shows_the_key_whatever_the_endpoint_repeats(folder,
     assert "[key]" in done.stderr
     assert "Traceback" in done.stderr
     assert no_key_in(folder)
+    (database,) = folder.rglob("prefect.db")
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as held:
+        told = [row[0] for row in held.execute("SELECT parameters FROM flow_run")]
+        kept = "\n".join(held.iterdump())
+    assert any("vlm.yaml" in parameters for parameters in told)
+    assert KEY not in kept
 
 
 def test_a_dry_run_tells_the_cost_of_the_whole_by_three_answers(folder):

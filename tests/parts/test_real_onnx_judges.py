@@ -1,7 +1,8 @@
 """A famous judge from a card of a few lines: LAION-Aesthetics on CLIP ViT-B/16, and prompt alignment beside it.
 
 The encoder (90 MB, MIT) comes from the package index into the folder that JUDGE_AUDIT_MODELS names and stays
-there; the heads are kept beside the checkout. Without either, these tests are skipped.
+there (`make test-models` names one); the heads are kept beside the checkout. Without either, these tests are
+skipped.
 """
 
 from __future__ import annotations
@@ -120,6 +121,7 @@ def test_the_score_is_what_pillow_and_the_runtime_give_without_us(folder, pictur
     np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
+@pytest.mark.long
 def test_the_int8_encoder_leans_on_its_batch_and_the_float_one_does_not(folder, pictures):
     quantised = load_judge(folder / "laion_aesthetic.yaml")
     plain = load_judge(folder / "float_laion_aesthetic.yaml")
@@ -146,6 +148,7 @@ def sight_of(folder, shared_cases, tmp_path_factory):
     return look
 
 
+@pytest.mark.long
 def test_an_audit_names_the_int8_judge_as_batch_dependent_with_the_size(sight_of):
     answers, document = sight_of("laion_aesthetic.yaml")
     batch = answers["batch"]
@@ -156,12 +159,14 @@ def test_an_audit_names_the_int8_judge_as_batch_dependent_with_the_size(sight_of
     assert document["fix_first"]["faults"][0]["finding"] == "batch_dependent"
 
 
+@pytest.mark.long
 def test_an_audit_clears_the_float_judge_of_batch_dependence(sight_of):
     answers, _ = sight_of("float_laion_aesthetic.yaml")
     assert {answers[name]["verdict"] for name in ("repeat", "batch", "copy", "prompt")} == {"pass"}
     assert answers["batch"]["largest_points"] == 0
 
 
+@pytest.mark.long
 def test_saturation_raises_the_aesthetic_score_and_grey_lowers_it(folder, pictures):
     judge = load_judge(folder / "laion_aesthetic.yaml")
 
@@ -212,6 +217,7 @@ def audited(card, items, tmp_path):
     return judge_audit.audit(str(card), items, **options)
 
 
+@pytest.mark.long
 def test_an_exchanged_prompt_lowers_the_alignment_score_on_most_items(folder, shown, tmp_path):
     done = audited(folder / "float_clip_alignment.yaml", shown, tmp_path)
     with done.connect() as connection:
@@ -230,6 +236,7 @@ def test_an_exchanged_prompt_lowers_the_alignment_score_on_most_items(folder, sh
     assert part["total_only"]
 
 
+@pytest.mark.long
 def test_the_aesthetic_judge_is_called_prompt_blind(folder, shown, tmp_path):
     done = audited(folder / "float_laion_aesthetic.yaml", shown, tmp_path)
     (row,) = [row for row in done.verdicts.to_pylist() if row["check"] == "mismatch"]

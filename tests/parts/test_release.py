@@ -60,3 +60,15 @@ def test_a_release_audits_asks_the_gate_and_ends_with_its_exit_code(folder):
     held = judge_audit(folder, "verify", str(page))
     assert held.returncode == 0, held.stdout
     assert "The certificate holds" in held.stdout
+    stand = judge_audit(folder, "status", "--max-age", "1", "--json")
+    assert stand.returncode == 0, stand.stdout + stand.stderr
+    assert json.loads(stand.stdout)["judges"][0]["last_good_audit"]["audit_id"] == told["gate"]["candidate"]
+    kept = judge_audit(
+        folder, "lake", "sql", "--json", "FROM runs WHERE outcome <> 'started' ORDER BY started_at"
+    )
+    runs = json.loads(kept.stdout)
+    assert [(row["kind"], row["outcome"], row["exit_code"]) for row in runs] == [
+        ("release", "complete", 1),
+        ("release", "complete", 0),
+    ]
+    assert all(row["flow_run"] and row["audit_id"] and row["gate_id"] for row in runs)

@@ -7,6 +7,7 @@ import random
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ from werkzeug.serving import make_server
 
 from judge_audit.errors import MachineryError, UsageError
 from judge_audit.lake import Lake
+from judge_audit.lake.compacting import compact
 from judge_audit.lake.connect import connect
 from judge_audit.lake.sql import run_sql
 
 sys.path.append(str(Path(__file__).parents[1] / "lake"))
-from lake_rows import call_rows, score_rows
+from lake_rows import NOON, call_rows, score_rows
 
 pytestmark = pytest.mark.parts
 
@@ -152,6 +154,30 @@ def test_what_was_fetched_once_is_not_fetched_again(store):
     store.server.app = watching
     assert lake.read("scores").equals(before)
     assert not [path for method, path in seen if method == "GET" and path.endswith(".parquet")]
+
+
+def test_compaction_keeps_every_value_beside_a_store_that_fails_one_request_in_five(store):
+    lake = _filled(Lake.open("s3://audits/pressed"))
+    before = {name: lake.read(name) for name in ("calls", "scores")}
+    store.share = 0.2
+    for days in (0, 1):
+        assert compact(lake, now=NOON + timedelta(days=days)).number == 1 - days
+    store.share = 0.0
+    system, root = lake.storage._place
+    assert len(system.find(f"{root}/data")) == 2
+    assert not system.find(f"{root}/commits")
+    for opened in (lake, Lake.open("s3://audits/pressed", create=False)):
+        assert {name: opened.read(name) for name in before} == before
+        assert not opened.commit(batch(3)).new
+
+
+def test_of_two_compactions_at_once_in_a_store_one_counts(store):
+    before = _filled(Lake.open("s3://audits/twice")).read("scores")
+    lakes = [Lake.open("s3://audits/twice") for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        told = list(pool.map(lambda lake: compact(lake, now=NOON), lakes))
+    assert sum(one.recorded for one in told) == 1
+    assert Lake.open("s3://audits/twice").read("scores").equals(before)
 
 
 @pytest.mark.parametrize(

@@ -245,3 +245,8 @@ def report_of(tmp_path_factory, axes):
 @pytest.fixture(scope="session")
 def report(report_of):
     return report_of()
+
+
+@pytest.fixture(scope="module")
+def lake_of_one_night(tmp_path_factory):
+    return make_lake(tmp_path_factory.mktemp("night") / "lake")

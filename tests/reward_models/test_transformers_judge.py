@@ -152,6 +152,23 @@ def test_a_linear_head_on_a_siglip_tower_alone(torch, transformers, siglip_folde
     )
 
 
+def test_an_mlp_head_reads_the_picture_tower_of_a_whole_siglip(
+    torch, transformers, siglip_folder, tmp_path, make
+):
+    """As aesthetic predictors on SigLIP are published: a model with both towers, layers on the pooled picture."""
+    head = mlp(torch, 32)
+    torch.save({"state_dict": head.state_dict()}, tmp_path / "head.pth")
+    told = {"kind": "mlp", "weights": "head.pth", "normalise": True, "activation": "none"}
+    judge = load_judge(make.card(tmp_path, kind="transformers", model=str(siglip_folder), head=told))
+    shown = make.stimuli()
+    model = transformers.SiglipModel.from_pretrained(siglip_folder).eval()
+    with torch.no_grad():
+        pooled = model.vision_model(pixel_values=prepared(transformers, siglip_folder, shown)).pooler_output
+        wanted = head.layers(pooled / pooled.norm(dim=-1, keepdim=True))[:, 0].tolist()
+    assert make.overall(judge.score(shown)) == pytest.approx(wanted, abs=1e-5)
+    assert not judge.card.needs_prompt
+
+
 def test_a_prompt_longer_than_the_model_reads_is_cut_and_said(clip_folder, tmp_path, make):
     judge = load_judge(make.card(tmp_path, kind="transformers", model=str(clip_folder)))
     image = make.stimuli()[0].image

@@ -6,6 +6,7 @@ A plugin of the tests here and no conftest, of which other tests import theirs b
 from __future__ import annotations
 
 import json
+import os
 from importlib.util import find_spec
 
 import numpy as np
@@ -19,6 +20,12 @@ WORDS = ["<s>", "</s>", "<unk>", "<pad>", "a", "red", "cat", "dog", "on", "the",
 WORDS += [f"w{number}" for number in range(40)]
 SIDE, TOKENS = 32, 16
 PROMPTS = ["a cat", "red dog on the roof", "w1 " * 30, "", "a cat"]
+
+
+def wanted(library, reason):
+    """Skip what needs a library that is not there, or fail where every part is required."""
+    if not find_spec(library):
+        (pytest.fail if os.environ.get("JUDGE_AUDIT_PARTS") == "required" else pytest.skip)(reason)
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +43,9 @@ def torch(offline):
 
     Only transforms are used of it, and it cannot even be imported unless two of its operators exist.
     """
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra transformers)")
+    wanted("torch", "PyTorch is not installed (extra transformers)")
+    import torch
+
     if not find_spec("torchvision"):
         return torch
     try:
@@ -55,8 +64,10 @@ def torch(offline):
 
 @pytest.fixture(scope="session")
 def transformers(torch):
-    reason = "transformers is not installed (extra transformers)"
-    return pytest.importorskip("transformers", reason=reason)
+    wanted("transformers", "transformers is not installed (extra transformers)")
+    import transformers
+
+    return transformers
 
 
 @pytest.fixture(scope="session")
@@ -184,8 +195,7 @@ def make(offline):
 
 @pytest.fixture(scope="session")
 def open_clip(torch):
-    if not find_spec("open_clip"):
-        pytest.skip("open_clip is not installed (extra open_clip)")
+    wanted("open_clip", "open_clip is not installed (extra open-clip)")
     import open_clip
 
     return open_clip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from judge_audit_flows import runners
-from judge_audit_flows.broken import died
+from judge_audit_flows.broken import died, server_told
 from judge_audit_flows.runners import check_runner, is_here, lanes_of
 
-from judge_audit.errors import InputError, UsageError
+from judge_audit.errors import InputError, MachineryError, UsageError
 from judge_audit.project import Configuration, resolve
 
 
@@ -130,3 +130,17 @@ def test_faults_of_an_input_stay_whole_between_processes():
 
     error = InputError([Fault("f", 2, "c", "bad"), Fault("f", 1, "c", "worse")], "Mend it.")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_a_server_that_is_gone_is_told_and_other_errors_are_left_alone():
+    import httpx
+
+    with (
+        pytest.raises(
+            MachineryError, match=r"Prefect's server stopped answering (?s:.*)Nothing committed is lost"
+        ),
+        server_told(),
+    ):
+        raise httpx.ConnectError("Connection refused")
+    with pytest.raises(ZeroDivisionError), server_told():
+        raise ZeroDivisionError

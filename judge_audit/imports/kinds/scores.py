@@ -11,14 +11,14 @@ from judge_audit.imports.covariates import check_names, covariate_rows
 from judge_audit.imports.items import ITEM_COLUMNS, NO_SOURCE, items_of_rows, probe_name, probe_row
 from judge_audit.imports.known import against_lake, describe, held_scores
 from judge_audit.imports.taking import Taken, read_values
-from judge_audit.judges.replies import rule_of
+from judge_audit.judges.reply_rules import rule_of
 
 if TYPE_CHECKING:
     from judge_audit.errors import Fault
     from judge_audit.imports.arranging import Arranged, Entry
     from judge_audit.imports.mapping import Reading
     from judge_audit.imports.taking import Around
-    from judge_audit.judges.replies import ReplyRule
+    from judge_audit.judges.reply_rules import ReplyRule
     from judge_audit.vocabulary import State
 
     Row = dict[str, Any]

@@ -1,0 +1,1 @@
+"""How the flows are deployed: schedules, work pools, a container file. Data, no code."""

@@ -1,0 +1,141 @@
+"""What deployed flows have in common: attempts, progress in the run's log, an end that says why.
+
+The library's errors carry a message for people. Prefect would put an exception's name before it and a traceback into
+the log; a deployed run ends in a state whose message is that sentence, after a few words that say what kind it is of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from judge_audit_flows.audit import run_audit
+from judge_audit_flows.endings import Ending, RunLog, in_plain_words, persisted, slug, worst
+from judge_audit_flows.release import run_release
+from judge_audit_flows.stale import TAG
+from prefect import tags
+from prefect.artifacts import create_markdown_artifact
+from prefect.events import emit_event
+from prefect.exceptions import CancelledRun
+from prefect.logging import get_run_logger
+from prefect.states import Completed, Failed
+
+from judge_audit.errors import EXIT_GOOD, EXIT_MACHINERY
+from judge_audit.progress import shown
+from judge_audit.project import Configuration, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judge_audit_flows.parameters import Overrides, Persistence
+    from prefect.client.schemas.objects import State
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One audit that is asked for.
+
+    Attributes:
+        audit: Path of audit.yaml.
+        judge: What to audit; "" for the judge the file names.
+        gate: Whether the release gate is asked.
+        use: What the judge is to be released for; "" for what it was approved for last.
+        baseline: The audit it is held against, or `approved`.
+    """
+
+    audit: str
+    judge: str = ""
+    gate: bool = False
+    use: str = ""
+    baseline: str = "approved"
+
+
+def configured(wanted: Wanted, overrides: Overrides, *, apart: bool) -> Configuration:
+    """Read audit.yaml and lay the choices of a run over it.
+
+    Args:
+        wanted: What is asked for.
+        overrides: What was filled in.
+        apart: Whether several judges are audited, each of which then has a folder of its own in the report's.
+    """
+    given = {**overrides.given(), **({"judge": wanted.judge} if wanted.judge else {})}
+    configuration = resolve(wanted.audit, given)
+    if not apart:
+        return configuration
+    report = f"{configuration.report.rstrip('/')}/{slug(configuration.judge)}"
+    return resolve(wanted.audit, {**given, "report": report})
+
+
+def audited(wanted: Wanted, overrides: Overrides, persistence: Persistence, *, apart: bool = False) -> Ending:
+    """Make one audit within a flow run, again where the machinery failed, and say how it ended; never raises for that.
+
+    Whatever was bought stays bought: an attempt goes on from what the lake holds.
+    """
+    named = wanted.judge or "the judge of audit.yaml"
+
+    def attempt() -> Ending:
+        try:
+            return _attempt(wanted, configured(wanted, overrides, apart=apart))
+        except CancelledRun:
+            return Ending(
+                named,
+                EXIT_MACHINERY,
+                "cancelled: what was bought is kept, the next run goes on from there",
+                final=True,
+            )
+
+    return persisted(named, attempt, get_run_logger(), persistence.retries, persistence.wait_seconds)
+
+
+def _attempt(wanted: Wanted, configuration: Configuration) -> Ending:
+    """Make an audit, with its progress in the run's log, and keep what the gate said as an artifact."""
+    log = get_run_logger()
+    with shown(RunLog(log.info)) as progress, tags(TAG):
+        if wanted.gate:
+            released = run_release(configuration, progress, use=wanted.use or None, baseline=wanted.baseline)
+            code, lines, document = released.code, released.lines, released.document
+        else:
+            done = run_audit(configuration, progress)
+            code, lines, document = EXIT_GOOD, done.lines, done.document
+    for line in lines:
+        log.info(line)
+    text = in_plain_words(lines, gated=wanted.gate)
+    keep(configuration.judge, text, lines, gated=wanted.gate)
+    if wanted.gate:
+        announce(configuration, document["gate"])
+    return Ending(wanted.judge or configuration.judge, code, text, document)
+
+
+def keep(judge: str, text: str, lines: Sequence[str], *, gated: bool) -> None:
+    """Keep what an audit came to as an artifact, under one key a judge, so that Prefect shows its history."""
+    kind = "gate" if gated else "audit"
+    body = "\n".join(f"- {escape(line.strip())}" for line in lines if line.strip())
+    create_markdown_artifact(
+        markdown=f"# {escape(text.splitlines()[0] if text else kind)}\n\n{body}\n",
+        key=f"{TAG}-{kind}-{slug(judge)}",
+        description=f"What the {'release gate' if gated else 'audit'} came to.",
+    )
+
+
+def announce(configuration: Configuration, gate: dict[str, Any]) -> None:
+    """Emit an event that says how the gate stands: judge-audit.gate.open, .shut or .cannot-be-asked."""
+    told = {name: gate.get(name) for name in ("state", "use", "candidate", "baseline", "certificate")}
+    emit_event(
+        f"judge-audit.gate.{str(gate['state']).replace(' ', '-')}",
+        resource={
+            "prefect.resource.id": f"judge-audit.judge.{slug(configuration.judge)}",
+            "prefect.resource.name": configuration.judge,
+        },
+        payload={**told, "judge": configuration.judge, "lake": configuration.lake},
+    )
+
+
+def settled(endings: Sequence[Ending]) -> State[Any]:
+    """Give the state a flow run ends in: the worst of its endings, and every judge's reason in the message.
+
+    A shut gate is a failure to Prefect, so that schedulers and automations notice; the message's beginning tells it
+    from a failure of the machinery.
+    """
+    code, message = worst(endings)
+    return Completed(message=message) if code == EXIT_GOOD else Failed(message=message)

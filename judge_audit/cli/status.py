@@ -1,0 +1,84 @@
+"""The commands of whoever is on call: `status`, `notify`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+LAKE = typer.Option(
+    None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
+)
+AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
+
+
+def status(
+    judge: str = typer.Option(
+        "",
+        "--judge",
+        metavar="NAME",
+        help="The judge; else all that are approved, else that of the newest audit.",
+    ),
+    max_age: float | None = typer.Option(
+        None, "--max-age", metavar="HOURS", min=0, help="How old the last good audit may be."
+    ),
+    tell: bool = typer.Option(
+        False,
+        "--notify",
+        help="Tell the hook of ./audit.yaml of stale audits and of runs that ended without a word.",
+    ),
+    form: str = typer.Option("text", "--format", help="text, json or prometheus."),
+    lake: str | None = LAKE,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Say how things stand. Exit codes: 0 good, 1 gate shut or last good audit too old, 2 nothing to tell."""
+    from datetime import UTC, datetime, timedelta
+
+    from judge_audit.cli.lakes import opened
+    from judge_audit.errors import UsageError
+    from judge_audit.status import exposition, make_status, status_lines
+
+    wanted = "json" if as_json else form
+    if wanted not in {"text", "json", "prometheus"}:
+        raise UsageError(f"there is no format “{form}”; the formats are text, json and prometheus.")
+    held = opened(lake)
+    age = timedelta(hours=max_age) if max_age is not None else None
+    document = make_status(held, now=datetime.now(UTC), judge=judge, max_age=age)
+    if tell:
+        from judge_audit.cli.gates import configuration_here
+        from judge_audit.notices import hook_of
+        from judge_audit.status.noticing import tell_of
+
+        tell_of(held, document, hook_of(configuration_here(lake)), lambda line: typer.echo(line, err=True))
+    if wanted == "json":
+        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    elif wanted == "prometheus":
+        typer.echo(exposition(document), nl=False)
+    else:
+        for line in status_lines(document):
+            typer.echo(line)
+    raise typer.Exit(document["exit_code"])
+
+
+def notify(
+    file: Path = typer.Argument(Path("audit.yaml"), metavar="audit.yaml", help="The project's audit.yaml."),
+) -> None:
+    """Try the hook that audit.yaml names under `notify`. Exit codes: 0 it was told, 1 it was not."""
+    import secrets
+
+    from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, UsageError
+    from judge_audit.messages import say
+    from judge_audit.notices import TRIAL, hook_of
+    from judge_audit.notices import notify as send
+    from judge_audit.project import resolve
+
+    hook = hook_of(resolve(file))
+    if hook is None:
+        raise UsageError(f"{file} names no hook: add notify with a command or a webhook.")
+    document = {"run_id": f"trial-{secrets.token_hex(4)}", "text": say("runs.notice.trial")}
+    found = send(hook, TRIAL, document, lake=None, tell=lambda line: typer.echo(line, err=True))
+    for entry in found:
+        if entry.delivered:
+            typer.echo(f"The {entry.told_to} was told.")
+    raise typer.Exit(EXIT_GOOD if all(entry.delivered for entry in found) else EXIT_JUDGE_FAILED)

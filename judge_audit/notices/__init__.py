@@ -1,0 +1,115 @@
+"""Telling a team that something happened, through its own command or webhook.
+
+A hook that fails never changes what a run came to: it is said, and stands in table `notices`.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.messages import say
+from judge_audit.notices.hook import (
+    AUDIT_FAILED,
+    EPOCH_CHANGED,
+    EVENTS,
+    GATE_SHUT,
+    STALE,
+    TRIAL,
+    Hook,
+    hook_of,
+)
+from judge_audit.notices.sending import Delivery, deliver
+from judge_audit.tables import from_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from judge_audit.lake import Lake
+
+__all__ = [
+    "AUDIT_FAILED",
+    "EPOCH_CHANGED",
+    "EVENTS",
+    "GATE_SHUT",
+    "STALE",
+    "TRIAL",
+    "Delivery",
+    "Hook",
+    "hook_of",
+    "notify",
+]
+
+FORMAT = 1
+"""Number of the notice's shape; changes are additive within a number (schemas/notices/notice.schema.json)."""
+
+
+def notify(
+    hook: Hook | None,
+    event: str,
+    document: Mapping[str, Any],
+    *,
+    lake: Lake | None,
+    tell: Callable[[str], None],
+) -> list[Delivery]:
+    """Tell a team's hook of an event, and put down what became of it.
+
+    Args:
+        hook: Whom to tell; None, or one that does not want this event, tells nobody.
+        event: One of `EVENTS`, or a trial.
+        document: What happened: run_id, judge, text and whatever else belongs to the event.
+        lake: Where it is put down, None for nowhere.
+        tell: Given a sentence where a notice did not arrive.
+
+    Returns:
+        What became of it, by whom it went to.
+    """
+    if hook is None or not hook.wants(event):
+        return []
+    now = datetime.now(UTC)
+    notice = {
+        "format": FORMAT,
+        "event": event,
+        "at": now.isoformat(),
+        "host": socket.gethostname(),
+        "lake": lake.url if lake is not None else None,
+        **document,
+    }
+    content = json.dumps(notice, ensure_ascii=False, default=str).encode()
+    found = deliver(hook, content)
+    for entry in found:
+        if not entry.delivered:
+            tell(say("runs.notice.failed", event=event, told_to=entry.told_to, reason=entry.reason))
+    if lake is not None:
+        _put_down(lake, event, document, found, now, tell)
+    return found
+
+
+def _put_down(
+    lake: Lake,
+    event: str,
+    document: Mapping[str, Any],
+    found: list[Delivery],
+    now: datetime,
+    tell: Callable[[str], None],
+) -> None:
+    rows = [
+        {
+            "run_id": document["run_id"],
+            "event": event,
+            "told_to": entry.told_to,
+            "judge": document.get("judge") or "",
+            "audit_id": document.get("audit_id"),
+            "delivered": entry.delivered,
+            "attempts": entry.attempts,
+            "reason": entry.reason,
+            "sent_at": now,
+        }
+        for entry in found
+    ]
+    try:
+        lake.commit({"notices": from_rows("notices", rows)})
+    except Exception as error:  # noqa: BLE001 - a hook never changes what a run came to
+        tell(say("runs.notice.unwritten", event=event, reason=str(error)))

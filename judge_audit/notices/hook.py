@@ -1,0 +1,181 @@
+"""The hook of a team: the command or webhook of its audit.yaml that is told when something happened."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urlsplit
+
+from judge_audit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from judge_audit.project import Configuration
+
+GATE_SHUT = "gate_shut"
+AUDIT_FAILED = "audit_failed"
+EPOCH_CHANGED = "epoch_changed"
+STALE = "stale"
+TRIAL = "trial"
+EVENTS = (GATE_SHUT, AUDIT_FAILED, EPOCH_CHANGED, STALE)
+"""What a team may be told of; a trial is told whatever it chose."""
+
+TIMEOUT = 10.0
+"""Seconds that a command or one request may take."""
+
+
+class Unset(Exception):  # noqa: N818 - what is the matter
+    """A variable of the environment that the hook names is not set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """An address that takes JSON by POST. Secrets are named, and read when they are needed.
+
+    Attributes:
+        url: The address, "" if a variable holds it.
+        url_env: Variable of the environment that holds the address.
+        header: Name of a header whose value is secret, "" for none.
+        header_env: Variable of the environment that holds its value.
+    """
+
+    url: str = ""
+    url_env: str = ""
+    header: str = ""
+    header_env: str = ""
+
+    def address(self) -> str:
+        """Give the address.
+
+        Raises:
+            Unset: If the variable that holds it is not set.
+            UsageError: If it is none that may be told.
+        """
+        found = self.url or _of_environment(self.url_env)
+        checked_address(found, f"the variable {self.url_env}" if self.url_env else "notify.webhook.url")
+        return found
+
+    def headers(self) -> dict[str, str]:
+        """Give the secret header, none if there is none.
+
+        Raises:
+            Unset: If the variable that holds its value is not set, or holds more than a line.
+        """
+        return {self.header: _of_environment(self.header_env)} if self.header else {}
+
+    @property
+    def name(self) -> str:
+        """What may be told of the address: scheme and host. A path or a query may be a secret."""
+        try:
+            return f"webhook {place_of(urlsplit(self.address()))}"
+        except (Unset, UsageError, ValueError):
+            return "webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """Whom a team wants told, and of what.
+
+    Attributes:
+        command: The program and its arguments, () for none; it is given the notice on its standard input.
+        webhook: The address that is sent the notice, None for none.
+        events: What is told.
+        timeout: Seconds that the command, or one request, may take.
+        folder: Where the command runs: the project's folder, "" for the current one.
+    """
+
+    command: tuple[str, ...] = ()
+    webhook: Webhook | None = None
+    events: tuple[str, ...] = EVENTS
+    timeout: float = TIMEOUT
+    folder: str = ""
+
+    def wants(self, event: str) -> bool:
+        """Tell whether an event is told."""
+        return event == TRIAL or event in self.events
+
+    @property
+    def command_name(self) -> str:
+        """What may be told of the command: its program. An argument may be a secret."""
+        return f"command {Path(self.command[0]).name}"
+
+
+def hook_of(configuration: Configuration) -> Hook | None:
+    """Give the hook of a configuration, None if it names none.
+
+    Raises:
+        UsageError: If the webhook's address may not be told anything.
+    """
+    return hook_from(configuration.notify, configuration.project) if configuration.notify else None
+
+
+def hook_from(given: Mapping[str, Any], folder: str = "") -> Hook:
+    """Make a hook of the key `notify` of an audit.yaml, whose shape was checked by its schema.
+
+    Raises:
+        UsageError: If the webhook's address may not be told anything.
+    """
+    webhook = Webhook(**given["webhook"]) if "webhook" in given else None
+    if webhook is not None and webhook.url:
+        checked_address(webhook.url, "notify.webhook.url")
+    return Hook(
+        command=tuple(given.get("command", ())),
+        webhook=webhook,
+        events=tuple(given.get("events", EVENTS)),
+        timeout=float(given.get("timeout", TIMEOUT)),
+        folder=folder,
+    )
+
+
+def checked_address(url: str, where: str) -> None:
+    """See that an address may be told anything: https, or http on this machine; no password in it.
+
+    Raises:
+        UsageError: If it may not; the address itself is not repeated, it may be a secret.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        host = ""
+        parts = SplitResult("", "", "", "", "")
+    if not host or not url.isascii() or not url.isprintable() or " " in url:
+        raise UsageError(f"{where}: it is no address; write https://host/path.")
+    if "@" in parts.netloc:
+        raise UsageError(
+            f"{where}: the address holds a name or password. Leave it out; a secret header is named by "
+            "header and header_env."
+        )
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
+        raise UsageError(
+            f"{where}: {parts.scheme or 'it'} is not https; http may only be spoken to this machine (localhost)."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def place_of(parts: SplitResult) -> str:
+    """Give scheme, host and port of an address."""
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+
+
+def _of_environment(name: str) -> str:
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise Unset(f"the environment variable {name} is not set")
+    if not (value.isascii() and value.isprintable()):
+        raise Unset(f"the environment variable {name} holds characters that no header or address has")
+    return value

@@ -1,0 +1,13 @@
+"""Registered models: which versions there are, how one becomes a judge, what was submitted, what the registry is told.
+
+Nothing here knows of Prefect: a launcher that is handed over starts the runs.
+"""
+
+from __future__ import annotations
+
+from judge_audit.registry.ledger import Ledger
+from judge_audit.registry.settings import Settings, settings_of
+from judge_audit.registry.submitting import Launched, Outcome, Request, submit
+from judge_audit.registry.versions import Version
+
+__all__ = ["Launched", "Ledger", "Outcome", "Request", "Settings", "Version", "settings_of", "submit"]

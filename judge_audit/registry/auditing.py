@@ -1,0 +1,114 @@
+"""From a registered version to a judge that can be audited, and from an audit to the ledger's last word."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.registry.ledger import COMPLETE, TOLD
+from judge_audit.registry.telling import is_open, tags_of
+from judge_audit.registry.template import ARTIFACTS, CARD_FILE, check_template, fill, write_card
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from judge_audit.lake import Lake
+    from judge_audit.project import Configuration
+    from judge_audit.registry.ledger import Ledger
+    from judge_audit.registry.mlflow_client import Registry
+    from judge_audit.registry.versions import Version
+
+    Row = dict[str, Any]
+    Tags = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A version as a judge.
+
+    Attributes:
+        card: Path of its card.
+        digest: Digest of its artifacts.
+        source: Where they were fetched from.
+    """
+
+    card: Path
+    digest: str
+    source: str
+
+
+def folder_of(lake: Lake, version: Version, round_: int) -> Path:
+    """Give the folder of a version's card and files, beside the lake."""
+    return lake.storage.beside / "registered" / version.folder / str(round_)
+
+
+def make_judge(registry: Registry, version: Version, folder: Path) -> Made:
+    """Fetch a version's files and write its card.
+
+    Raises:
+        UsageError: If the files are not to be had, or the template does not fit.
+        MachineryError: If registry or disk refuse.
+    """
+    settings = registry.settings
+    check_template(settings.template, settings.project)
+    fetched = registry.fetch(version, folder / ARTIFACTS)
+    content = fill(settings.template, version, digest=fetched.digest, project=settings.project)
+    return Made(write_card(content, folder), fetched.digest, version.source)
+
+
+def configured(configuration: Configuration, made: Made, folder: Path) -> Configuration:
+    """Point a configuration at a version's card; its report lies in a folder of its own."""
+    version = folder.parent.name
+    report = str(Path(configuration.report or "judge-audit-report") / "registered" / version / folder.name)
+    return replace(configuration, judge=str(made.card), report=report)
+
+
+def audited_already(lake: Lake, folder: Path) -> str:
+    """Find the audit of a version's round that was complete before its run died; "" if there is none."""
+    wanted = (*folder.parts[-3:], CARD_FILE)
+    for row in lake.read("audits", status="complete").to_pylist():
+        judge = json.loads(row["configuration"]).get("judge", "")
+        if Path(judge).parts[-4:] == wanted:
+            return str(row["audit_id"])
+    return ""
+
+
+def close(ledger: Ledger, version: Version, round_: int, audit: dict[str, Any], **more: Any) -> None:  # noqa: ANN401
+    """Record how an audit of a version ended.
+
+    Args:
+        ledger: The submissions.
+        version: The version.
+        round_: The round.
+        audit: The gate's answer, as the release gives it.
+        more: Further columns.
+    """
+    told = {"audit_id": audit["candidate"], "gate_id": audit["gate_id"], "state": audit["state"]}
+    ledger.record(version, COMPLETE, round_, **told, **more)
+
+
+def tell(
+    registry: Registry, ledger: Ledger, version: Version, announce: Callable[[Version, Row, Tags], None]
+) -> None:
+    """Tell the registry and whoever listens how a version's newest round ended, and record that they were told.
+
+    What breaks off half-way is told again by the next look at the registry, so a listener may hear a thing twice.
+
+    Args:
+        registry: The registry.
+        ledger: The submissions.
+        version: The version.
+        announce: Tells whoever listens, given the ledger's row of the end and the tags.
+
+    Raises:
+        MachineryError: If the registry does not answer.
+    """
+    ending = ledger.history(version).ending
+    if ending is None:
+        return
+    tags = tags_of(ledger.lake, ending)
+    registry.tell(version, tags, alias=registry.settings.alias, bears=is_open(ending))
+    announce(version, ending, tags)
+    ledger.record(version, TOLD, ending["round"])

@@ -1,0 +1,168 @@
+"""One submission, however often it is asked for: exactly one audit of a version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from judge_audit.digests import text_digest
+from judge_audit.errors import EXIT_GOOD, EXIT_USAGE
+from judge_audit.gate.telling import CODES
+from judge_audit.registry.ledger import COMPLETE, FAILED, LOST, REQUESTED
+
+if TYPE_CHECKING:
+    from judge_audit.registry.ledger import History, Ledger
+    from judge_audit.registry.versions import Version
+
+MOST_LOST = 3
+"""Runs of a round that may be lost (machine died, server emptied) before a person has to look."""
+
+WAITING, ENDED, CANCELLED = "waiting", "ended", "cancelled"
+"""What a launched run can be found to be: on its way or at work, ended however that came about, ended by a person."""
+
+UNDER_WAY, AUDITED, REFUSED = "under way", "audited", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A run that is asked for.
+
+    Attributes:
+        version: What it audits.
+        round: The round.
+        key: The same request has the same key; a launcher starts one run a key.
+    """
+
+    version: Version
+    round: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """What became of a request.
+
+    Attributes:
+        run_id: The run, the same one whenever the same request is made.
+        state: waiting, ended or cancelled.
+        told: Its state in words.
+    """
+
+    run_id: str
+    state: str
+    told: str = ""
+
+
+class Launcher(Protocol):
+    """Starts runs."""
+
+    def __call__(self, request: Request) -> Launched:
+        """Start the run of a request, or find it; never start a second one of the same key."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a submission came to.
+
+    Attributes:
+        state: under way, audited or failed.
+        new: Whether it started a run.
+        run_id: The run, "" if none is known.
+        line: The same in words.
+        gate: The gate's answer, "" while there is none.
+        audit_id: The audit, "" while there is none.
+    """
+
+    state: str
+    new: bool
+    run_id: str
+    line: str
+    gate: str = ""
+    audit_id: str = ""
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        if self.state == REFUSED:
+            return EXIT_USAGE
+        return CODES.get(self.gate, EXIT_GOOD)
+
+
+def submit(
+    ledger: Ledger,
+    version: Version,
+    launch: Launcher,
+    *,
+    via: str = "command",
+    again: bool = False,
+    history: History | None = None,
+) -> Outcome:
+    """Have a version audited, unless it was or is being.
+
+    A run is asked for under a key made of lake, version, round and attempt, and recorded once it is there: if the
+    record is lost the same key finds the same run, if the run is lost the next submission finds that it ended without
+    a record of its own and asks for another.
+
+    Args:
+        ledger: What was submitted before.
+        version: The version.
+        launch: Starts a run, once a key.
+        via: Who submits: command, event or poller.
+        again: Begin another round where the last one ended.
+        history: What the ledger says of the version, if that was read just now.
+    """
+    known = history or ledger.history(version)
+    round_ = known.round
+    if known.ending is not None:
+        if not again:
+            return ended(version, known)
+        round_ += 1
+    attempt = known.lost + 1 if round_ == known.round else 1
+    new = False
+    while attempt <= MOST_LOST:
+        launched = launch(Request(version, round_, key_of(ledger.lake.url, version, round_, attempt)))
+        more = {"via": via, "flow_run": launched.run_id or None}
+        first = ledger.record(version, REQUESTED, round_, attempt, **more)
+        new = new or first
+        known = ledger.history(version)
+        if known.ending is not None:
+            return ended(version, known, new=new)
+        if launched.state == WAITING:
+            line = f"{version.told}: {'submitted' if new else 'under way already'} (run {launched.run_id})."
+            return Outcome(UNDER_WAY, new, launched.run_id, line)
+        reason = launched.told or "the run ended and recorded nothing"
+        if launched.state == CANCELLED:
+            ledger.record(
+                version, FAILED, round_, attempt, reason=f"the run was cancelled: {reason}.", **more
+            )
+            return ended(version, ledger.history(version), new=new)
+        ledger.record(version, LOST, round_, attempt, reason=reason, **more)
+        attempt += 1
+    reason = f"{MOST_LOST} runs ended without an answer; the last one: {_last(ledger.history(version))}"
+    ledger.record(version, FAILED, round_, MOST_LOST + 1, via=via, reason=reason)
+    return ended(version, ledger.history(version), new=new)
+
+
+def _last(history: History) -> str:
+    rows = sorted((row for row in history.rows if row["status"] == LOST), key=lambda row: row["recorded_at"])
+    return str(rows[-1]["reason"]) if rows else "see the server's page"
+
+
+def key_of(lake: str, version: Version, round_: int, attempt: int) -> str:
+    """Give the key under which a run is asked for."""
+    return "judge-audit-" + text_digest(
+        "submission", lake, version.registration_id, str(round_), str(attempt)
+    )
+
+
+def ended(version: Version, history: History, *, new: bool = False) -> Outcome:
+    """Say how a version's newest round ended."""
+    row = history.ending
+    assert row is not None
+    run_id = row["flow_run"] or ""
+    if row["status"] == COMPLETE:
+        line = f"{version.told}: audited ({row['audit_id']}), the gate is {row['state']}."
+        return Outcome(AUDITED, new, run_id, line, row["state"], row["audit_id"])
+    line = f"{version.told}: it could not be audited: {row['reason']} Once mended, submit it --again."
+    return Outcome(REFUSED, new, run_id, line)

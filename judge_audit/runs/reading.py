@@ -1,0 +1,100 @@
+"""Runs as they stand in the lake: how each one ended, which still live, and which ended without a word."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.runs.alive import lives
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from judge_audit.lake import Lake
+
+    Row = dict[str, Any]
+
+STARTED = "started"
+COMPLETE = "complete"
+STOPPED = "stopped"
+FAILED = "failed"
+INTERRUPTED = "interrupted"
+LOST = "lost"
+BAD = frozenset({STOPPED, FAILED, INTERRUPTED, LOST})
+"""Outcomes of runs that came to nothing."""
+
+LAST = 100
+"""Runs that are looked back at."""
+
+TIMED = re.compile(r"\d{8}T\d{6}Z-")
+LONGEST = timedelta(hours=24)
+"""A run of another machine that has not ended after so long is taken for lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The runs of a lake.
+
+    Attributes:
+        ended: Last states of the latest runs that ended, in whatever way, the latest begun first.
+        living: First states of runs that go on, as far as is known.
+        lost: First states of runs that ended without a word and of which nobody has put that down yet.
+    """
+
+    ended: tuple[Row, ...]
+    living: tuple[Row, ...]
+    lost: tuple[Row, ...]
+
+
+def read_runs(lake: Lake, now: datetime, last: int = LAST) -> Runs:
+    """Read the latest runs of a lake, and every one that has no end.
+
+    Args:
+        lake: The lake.
+        now: The time.
+        last: How many of the latest are read.
+    """
+    held = lake.partitions("runs")
+    if held is None:
+        table = lake.read("runs")
+    else:
+        open_ended = {run_id for run_id, rows in held.items() if rows == 1}
+        table = lake.read("runs", run_id=sorted(open_ended | set(newest(held, last))))
+    states: dict[str, list[Row]] = {}
+    for row in table.to_pylist():
+        states.setdefault(row["run_id"], []).append(row)
+    ended = [told for rows in states.values() if (told := _last(rows))["outcome"] != STARTED]
+    opened = [rows[0] for rows in states.values() if all(row["outcome"] == STARTED for row in rows)]
+    gone = {row["run_id"] for row in opened if _is_gone(lake, row, now)}
+    return Runs(
+        ended=_latest(ended),
+        living=_latest(row for row in opened if row["run_id"] not in gone),
+        lost=_latest(row for row in opened if row["run_id"] in gone),
+    )
+
+
+def newest(names: Iterable[str], count: int) -> list[str]:
+    """Give the names of the latest runs or audits, which begin with their time; names without one are all given."""
+    known = list(names)
+    timed = [name for name in known if TIMED.match(name)]
+    others = [name for name in known if not TIMED.match(name)]
+    return [*others, *sorted(timed, reverse=True)[:count]]
+
+
+def _last(rows: list[Row]) -> Row:
+    """Give the state that counts: what a run said of itself before what others took it for."""
+    told = [row for row in rows if row["outcome"] not in {STARTED, LOST}]
+    lost = [row for row in rows if row["outcome"] == LOST]
+    return (told or lost or rows)[0]
+
+
+def _is_gone(lake: Lake, row: Row, now: datetime) -> bool:
+    known = lives(lake, row["run_id"])
+    return now - row["started_at"] > LONGEST if known is None else not known
+
+
+def _latest(rows: Iterable[Row]) -> tuple[Row, ...]:
+    return tuple(sorted(rows, key=lambda row: (row["started_at"], row["run_id"]), reverse=True))

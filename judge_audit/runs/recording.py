@@ -1,0 +1,260 @@
+"""A run's record: that it began, how it ended, and why, in plain words; and telling the team's hook of it."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge_audit import __version__
+from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_MACHINERY, AuditError, UsageError
+from judge_audit.judges.keys import secrets_around
+from judge_audit.lake import Lake
+from judge_audit.messages import say
+from judge_audit.notices import AUDIT_FAILED, EPOCH_CHANGED, GATE_SHUT, hook_of, notify
+from judge_audit.runs.alive import Life, lock_of
+from judge_audit.runs.audits import audit_left_open, new_epoch
+from judge_audit.runs.reading import COMPLETE, FAILED, INTERRUPTED, LOST, STARTED, STOPPED, read_runs
+from judge_audit.tables import from_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from judge_audit.notices import Hook
+    from judge_audit.project import Configuration
+
+    Row = dict[str, Any]
+
+RUN, RELEASE, GATE = "run", "release", "gate"
+EXIT_INTERRUPTED = 130
+LONGEST_REASON = 2_000
+"""Characters of a reason that are kept."""
+
+FIRST_REASONS = 3
+"""Reasons of a shut gate that a notice bears."""
+
+
+class Run:
+    """One run of a command or deployment, from its start to its end."""
+
+    def __init__(
+        self, kind: str, url: str, judge: str, hook: Hook | None, tell: Callable[[str], None]
+    ) -> None:
+        """Begin; nothing is written before `begin`.
+
+        Args:
+            kind: run, release or gate.
+            url: Where the lake is.
+            judge: The judge as it was asked for, "" if by an audit alone.
+            hook: The team's hook.
+            tell: Given sentences that a person should see.
+        """
+        self.kind, self.url, self.judge, self.hook, self.tell = kind, url, judge, hook, tell
+        self.started = datetime.now(UTC)
+        self.run_id = f"{self.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
+        self.name = Path(judge).stem if judge.endswith((".yaml", ".yml")) else judge
+        self.judge_id: str | None = None
+        self.audit_id: str | None = None
+        self.flow_run: str | None = None
+        self.gate: Mapping[str, Any] | None = None
+        self.exit_code = EXIT_GOOD
+        self._lake: Lake | None = None
+        self._life: Life | None = None
+
+    def begin(self, *, create: bool = True) -> None:
+        """Put down that the run began, once; runs found to have ended without a word are put down as lost.
+
+        Args:
+            create: Make the lake if it is not there; else, where there is none, nothing is put down.
+        """
+        if self._lake is not None:
+            return
+        try:
+            lake = Lake.open(self.url, create=create)
+        except UsageError:
+            if create:
+                raise
+            return
+        self._life = Life(lock_of(lake, self.run_id))
+        lake.commit({"runs": from_rows("runs", [self._row(STARTED)])})
+        self._lake = lake
+        for row in settle_lost(lake):
+            document = {**_named(row), "outcome": LOST, "reason": row["reason"], "exit_code": None}
+            self._notify(AUDIT_FAILED, {**document, "text": _failed(row["judge"], row["reason"])})
+
+    def audited(self, audit_id: str, judge_id: str) -> None:
+        """Keep which audit the run came to, and tell the hook if it is the first of a new epoch."""
+        self.audit_id, self.judge_id = audit_id, judge_id
+        if self._lake is not None and (epoch := new_epoch(self._lake, audit_id, judge_id)):
+            text = say("runs.notice.epoch_changed", judge=self.name, epoch=epoch)
+            self._notify(EPOCH_CHANGED, {"epoch": epoch, "text": text})
+
+    def asked(self, gate: Mapping[str, Any]) -> None:
+        """Keep what the gate answered.
+
+        Args:
+            gate: The answer for programs, as `Gated.document` has it.
+        """
+        self.gate, self.exit_code = gate, gate["exit_code"]
+        self.audit_id, self.judge_id = gate["candidate"], gate["judge_id"]
+
+    def complete(self) -> None:
+        """Put down a run that came to its end, and tell the hook if the gate is not open."""
+        self._end(COMPLETE, "")
+        if self.gate is not None and self.exit_code:
+            self._notify(GATE_SHUT, _gate_notice(self.gate))
+
+    def fail(self, error: BaseException) -> None:
+        """Put down a run that came to nothing, and tell the hook unless a person interrupted it."""
+        outcome, reason = _outcome(error)
+        self.exit_code = _exit_code(error)
+        if self.audit_id is None and self._lake is not None:
+            with suppress(Exception):  # what is kept of an error must not hide it
+                self.audit_id, self.judge_id = audit_left_open(self._lake, self.started)
+        self._end(outcome, reason)
+        if outcome == INTERRUPTED or (self.kind == GATE and isinstance(error, UsageError)):
+            return  # a person sits there and is told
+        text = (
+            say("runs.notice.gate_failed", reason=reason) if self.kind == GATE else _failed(self.name, reason)
+        )
+        self._notify(
+            AUDIT_FAILED, {"outcome": outcome, "reason": reason, "exit_code": self.exit_code, "text": text}
+        )
+
+    def _notify(self, event: str, document: Mapping[str, Any]) -> None:
+        own = {
+            "run_id": self.run_id,
+            "kind": self.kind,
+            "judge": self.name,
+            "judge_id": self.judge_id,
+            "audit_id": self.audit_id,
+        }
+        notify(self.hook, event, {**own, **document}, lake=self._lake, tell=self.tell)
+
+    def _end(self, outcome: str, reason: str) -> None:
+        """Put down how the run ended; that this cannot be written changes nothing about it, and is said."""
+        try:
+            if self._lake is not None:
+                self._lake.commit({"runs": from_rows("runs", [self._row(outcome, reason)])})
+        except Exception as error:  # noqa: BLE001 - the same
+            self.tell(say("runs.unwritten", reason=str(error)))
+        finally:
+            if self._life is not None:
+                self._life.end()
+
+    def _row(self, outcome: str, reason: str = "") -> Row:
+        ended = outcome != STARTED
+        return {
+            "run_id": self.run_id,
+            "outcome": outcome,
+            "kind": self.kind,
+            "judge": self.judge,
+            "judge_id": self.judge_id,
+            "audit_id": self.audit_id,
+            "gate_id": self.gate["gate_id"] if self.gate else None,
+            "state": self.gate["state"] if self.gate else None,
+            "exit_code": self.exit_code if ended else None,
+            "reason": reason,
+            "started_at": self.started,
+            "ended_at": datetime.now(UTC) if ended else None,
+            "flow_run": self.flow_run,
+            "host": socket.gethostname(),
+            "code_version": __version__,
+        }
+
+
+@contextmanager
+def recorded(
+    configuration: Configuration, kind: str, tell: Callable[[str], None], *, flow_run: str | None = None
+) -> Iterator[Run]:
+    """Keep the record of a run around what it does, and tell the hook of what it came to.
+
+    In a lake that is there the start is put down at once; in one that is not, when the run calls `begin`: bad input
+    makes no lake.
+
+    Args:
+        configuration: What the run goes by.
+        kind: run, release or gate.
+        tell: Given sentences that a person should see, such as that the hook failed.
+        flow_run: Prefect's id of the flow run this is part of.
+    """
+    run = Run(kind, configuration.lake, configuration.judge, hook_of(configuration), tell)
+    run.flow_run = flow_run
+    try:
+        run.begin(create=False)
+        yield run
+    except BaseException as error:
+        run.fail(error)
+        raise
+    run.complete()
+
+
+def settle_lost(lake: Lake) -> list[Row]:
+    """Put down the runs that ended without a word.
+
+    Returns:
+        Their rows, without those that another run put down at the same time.
+    """
+    found = []
+    for row in read_runs(lake, datetime.now(UTC)).lost:
+        told = {**row, "outcome": LOST, "reason": lost_reason(row)}
+        if lake.commit({"runs": from_rows("runs", [told])}).new:
+            lock_of(lake, row["run_id"]).unlink(missing_ok=True)
+            found.append(told)
+    return found
+
+
+def lost_reason(row: Mapping[str, Any]) -> str:
+    """Say what is known of a run that ended without a word."""
+    return say("runs.lost", started=f"{row['started_at']:%Y-%m-%d %H:%M} UTC", host=row["host"])
+
+
+def _outcome(error: BaseException) -> tuple[str, str]:
+    """Give how a run ended and why, with every secret of the environment blotted out."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED, say("runs.interrupted")
+    if isinstance(error, AuditError):
+        outcome = STOPPED if error.exit_code == EXIT_JUDGE_FAILED else FAILED
+        reason = str(error)
+    elif isinstance(error, Exception):
+        outcome, reason = FAILED, say("runs.unexpected", kind=type(error).__name__, error=str(error))
+    else:
+        outcome, reason = FAILED, say("runs.ended", kind=type(error).__name__)
+    reason = secrets_around().clean(reason)
+    return outcome, reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 1] + "…"
+
+
+def _exit_code(error: BaseException) -> int:
+    if isinstance(error, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
+    return error.exit_code if isinstance(error, AuditError) else EXIT_MACHINERY
+
+
+def _failed(judge: str, reason: str) -> str:
+    return say("runs.notice.audit_failed", judge=judge or say("runs.notice.some_judge"), reason=reason)
+
+
+def _named(row: Mapping[str, Any]) -> Row:
+    return {name: row[name] for name in ("run_id", "kind", "judge", "judge_id", "audit_id")}
+
+
+def _gate_notice(gate: Mapping[str, Any]) -> Row:
+    """Make what a notice says of a gate that is not open."""
+    held = [row for row in gate["expectations"] if row["severity"] == "critical" and row["state"] != "open"]
+    first = [
+        {name: row[name] for name in ("suite", "expectation", "state", "owner", "reason", "remedy")}
+        for row in sorted(held, key=lambda row: row["state"] != "shut")
+    ]
+    key = "gate_shut" if gate["state"] == "shut" else "gate_unasked"
+    why = first[0]["reason"] if first else ""
+    return {
+        **{name: gate[name] for name in ("judge", "judge_id", "use", "state", "baseline", "exit_code")},
+        "audit_id": gate["candidate"],
+        "reasons": first[:FIRST_REASONS],
+        "more": max(0, len(first) - FIRST_REASONS),
+        "certificate": gate.get("certificate") or None,
+        "text": say(f"runs.notice.{key}", judge=gate["judge"], use=gate["use"], reason=why),
+    }

@@ -1,0 +1,234 @@
+"""The answer to `judge-audit status` as plain values, as schemas/status/status.schema.json describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_USAGE
+from judge_audit.gate.words import CANNOT, CRITICAL, OPEN, SHUT
+from judge_audit.messages import say
+from judge_audit.runs.reading import BAD, LOST
+from judge_audit.runs.recording import GATE, lost_reason
+from judge_audit.status.gathering import Held
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from judge_audit.lake import Lake
+
+    Row = dict[str, Any]
+
+FORMAT = 1
+"""Number of the document's shape; changes are additive within a number."""
+
+NEVER = "never asked"
+FIRST_REASONS = 3
+NO_AUDIT, STALE, GATE_SHUT, GATE_UNASKED = "no_audit", "stale", "gate_shut", "gate_unasked"
+
+
+def make_status(lake: Lake, *, now: datetime, judge: str = "", max_age: timedelta | None = None) -> Row:
+    """Gather how things stand in a lake; nothing is written.
+
+    Args:
+        lake: The lake.
+        now: The time.
+        judge: Name or id of the judge to tell of; "" for those that are approved, else that of the newest audit.
+        max_age: How old the last good audit may be; None for any age.
+
+    Raises:
+        UsageError: If the lake knows no such judge.
+    """
+    held = Held(lake, now)
+    watched, others = held.watched(judge)
+    judges = [_judge(held, name, max_age) for name in watched]
+    codes = [entry["exit_code"] for entry in judges] or [EXIT_USAGE if max_age is None else EXIT_JUDGE_FAILED]
+    code = EXIT_JUDGE_FAILED if EXIT_JUDGE_FAILED in codes else max(codes)
+    return {
+        "format": FORMAT,
+        "lake": lake.url,
+        "asked_at": now.isoformat(),
+        "good": code == EXIT_GOOD,
+        "exit_code": code,
+        "max_age_seconds": max_age.total_seconds() if max_age is not None else None,
+        "judges": judges,
+        "other_judges": others,
+        "undelivered": _undelivered(held),
+    }
+
+
+def _judge(held: Held, name: str, max_age: timedelta | None) -> Row:
+    audit = held.last_good(name)
+    approved = _approved(held, name)
+    gates = _gates(held, name)
+    told = _last_good(held, audit) if audit else None
+    uses = {row["use"] for row in approved}
+    decisive = [gate for gate in gates if gate["use"] in uses] or gates
+    gate = decisive[0] if decisive else {"state": NEVER}
+    findings = _findings(name, told, gate, max_age)
+    codes = {row["exit_code"] for row in findings}
+    code = EXIT_JUDGE_FAILED if EXIT_JUDGE_FAILED in codes else max(codes, default=EXIT_GOOD)
+    return {
+        "judge": name,
+        "good": not findings,
+        "exit_code": code,
+        "findings": [{key: row[key] for key in ("finding", "text")} for row in findings],
+        "last_good_audit": told,
+        "last_failed_run": _last_failed(held, name, audit),
+        "running": [_run(row) for row in held.of_judge(held.runs.living, name) if row["kind"] != GATE],
+        "gate": gate,
+        "gates": gates,
+        "approved": approved,
+    }
+
+
+def _findings(name: str, audit: Row | None, gate: Row, max_age: timedelta | None) -> list[Row]:
+    """Say what is not good, each with the exit code it asks for."""
+    found = []
+    if audit is None:
+        code = EXIT_USAGE if max_age is None else EXIT_JUDGE_FAILED
+        found.append({"finding": NO_AUDIT, "text": say("status.no_audit", judge=name), "exit_code": code})
+    elif max_age is not None and audit["age_seconds"] > max_age.total_seconds():
+        text = say(
+            "status.stale",
+            judge=name,
+            age=age_text(audit["age_seconds"]),
+            allowed=age_text(max_age.total_seconds()),
+        )
+        found.append({"finding": STALE, "text": text, "exit_code": EXIT_JUDGE_FAILED})
+    if gate.get("approved_since"):
+        return found
+    if gate["state"] == SHUT:
+        text = say("status.gate_shut", judge=name, use=gate["use"])
+        found.append({"finding": GATE_SHUT, "text": text, "exit_code": EXIT_JUDGE_FAILED})
+    elif gate["state"] == CANNOT:
+        text = say("status.gate_unasked", judge=name, use=gate["use"])
+        found.append({"finding": GATE_UNASKED, "text": text, "exit_code": EXIT_USAGE})
+    return found
+
+
+def _last_good(held: Held, audit: Row) -> Row:
+    return {
+        "audit_id": audit["audit_id"],
+        "judge_id": audit["judge_id"],
+        "started_at": audit["started_at"].isoformat(),
+        "ended_at": audit["ended_at"].isoformat(),
+        "age_seconds": _age(held, audit["ended_at"]),
+        "position": held.position(audit["audit_id"]),
+        "coverage": held.coverage(audit),
+        "code_version": audit["code_version"],
+    }
+
+
+def _last_failed(held: Held, name: str, audit: Row | None) -> Row | None:
+    """Find the last run that should have made an audit and made none."""
+    rows = [row for row in held.runs.ended if row["outcome"] in BAD]
+    rows += [{**row, "outcome": LOST, "reason": lost_reason(row)} for row in held.runs.lost]
+    rows = [row for row in held.of_judge(rows, name) if row["kind"] != GATE]
+    if not rows:
+        return None
+    last = max(rows, key=lambda row: (row["started_at"], row["run_id"]))
+    return {
+        **_run(last),
+        "outcome": last["outcome"],
+        "ended_at": last["ended_at"].isoformat() if last["ended_at"] else None,
+        "age_seconds": _age(held, last["ended_at"] or last["started_at"]),
+        "exit_code": last["exit_code"],
+        "reason": last["reason"],
+        "audit_id": last["audit_id"],
+        "since_last_good": audit is None or last["started_at"] > audit["ended_at"],
+    }
+
+
+def _run(row: Row) -> Row:
+    told = {name: row[name] for name in ("run_id", "kind", "host", "flow_run")}
+    return {**told, "started_at": row["started_at"].isoformat()}
+
+
+def _gates(held: Held, name: str) -> list[Row]:
+    """Give the last asking of the gate for each use, the newest first."""
+    answers: dict[str, list[Row]] = {}
+    for row in held.gate_rows:
+        if held.name_of(row["judge_id"]) == name:
+            answers.setdefault(row["gate_id"], []).append(row)
+    # the same answer given again is the same rows: when it was last given, the runs know
+    asked = {gate_id: (rows[0]["asked_at"], "") for gate_id, rows in answers.items()}
+    for run in reversed(held.runs.ended):
+        if run["gate_id"] in answers:
+            asked[run["gate_id"]] = (run["ended_at"], run["state"])
+    found: dict[str, Row] = {}
+    for gate_id, (when, state) in sorted(asked.items(), key=lambda entry: entry[1][0], reverse=True):
+        rows = answers[gate_id]
+        if rows[0]["use"] not in found:
+            found[rows[0]["use"]] = _gate(held, rows, when, state)
+    return list(found.values())
+
+
+def _gate(held: Held, rows: list[Row], when: datetime, state: str) -> Row:
+    held_up = [row for row in rows if row["severity"] == CRITICAL and row["state"] != OPEN]
+    states = {row["state"] for row in held_up}
+    found = state or (SHUT if SHUT in states else CANNOT if states else OPEN)
+    held_up.sort(key=lambda row: (row["state"] != SHUT, row["suite"], row["expectation"]))
+    parts = ("suite", "expectation", "owner", "reason", "remedy")
+    # the first approval, and one despite what stood in the way, are of a gate that was not open
+    approved = any(
+        (row["audit_id"], row["use"]) == (rows[0]["audit_id"], rows[0]["use"]) and row["approved_at"] >= when
+        for row in held.approvals
+    )
+    return {
+        "state": found,
+        "use": rows[0]["use"],
+        "asked_at": when.isoformat(),
+        "age_seconds": _age(held, when),
+        "audit_id": rows[0]["audit_id"],
+        "reasons": [{part: row[part] for part in parts} for row in held_up[:FIRST_REASONS]],
+        "more_reasons": max(0, len(held_up) - FIRST_REASONS),
+        "approved_since": approved,
+    }
+
+
+def _approved(held: Held, name: str) -> list[Row]:
+    """Give the newest approval for each use, with how old the approved audit is."""
+    newest: dict[str, Row] = {}
+    for row in held.approvals:
+        if held.name_of(row["judge_id"]) == name:
+            newest.setdefault(row["use"], row)
+    audits = {
+        row["audit_id"]: row for row in held.audits(sorted({row["audit_id"] for row in newest.values()}))
+    }
+    return [
+        {
+            "use": use,
+            "audit_id": row["audit_id"],
+            "judge_id": row["judge_id"],
+            "approved_at": row["approved_at"].isoformat(),
+            "by": row["signer"],
+            "audit_age_seconds": _age(held, audits[row["audit_id"]]["ended_at"])
+            if row["audit_id"] in audits
+            else None,
+        }
+        for use, row in sorted(newest.items())
+    ]
+
+
+def _undelivered(held: Held) -> Row | None:
+    """Give the last notice, if it did not arrive."""
+    rows = held.lake.read("notices").to_pylist()
+    last = max(rows, key=lambda row: (row["sent_at"], not row["delivered"]), default=None)
+    if last is None or last["delivered"]:
+        return None
+    parts = {name: last[name] for name in ("event", "told_to", "reason")}
+    return {**parts, "sent_at": last["sent_at"].isoformat()}
+
+
+def _age(held: Held, when: datetime) -> float:
+    return max(0.0, (held.now - when).total_seconds())
+
+
+def age_text(seconds: float) -> str:
+    """Write an age: minutes, then hours up to two days, then days."""
+    minutes = seconds / 60
+    if minutes < 90:
+        return say("status.minutes", n=f"{minutes:.0f}")
+    if minutes < 48 * 60:
+        return say("status.hours", n=f"{minutes / 60:.0f}")
+    return say("status.days", n=f"{minutes / 1440:.0f}")

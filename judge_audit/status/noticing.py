@@ -1,0 +1,61 @@
+"""Telling the hook of what no run can tell: that none came, and that one ended without a word."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.messages import say
+from judge_audit.notices import AUDIT_FAILED, STALE, notify
+from judge_audit.runs.recording import settle_lost
+from judge_audit.status.document import NO_AUDIT, age_text
+from judge_audit.status.document import STALE as STALE_FINDING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from judge_audit.lake import Lake
+    from judge_audit.notices import Hook
+
+NEVER = "never"
+"""Stands in a notice for the audit of a judge that has none."""
+
+
+def tell_of(lake: Lake, document: Mapping[str, Any], hook: Hook | None, tell: Callable[[str], None]) -> None:
+    """Put down runs that ended without a word, and tell the hook of them and of audits too old: of each once.
+
+    Args:
+        lake: The lake.
+        document: The status.
+        hook: The team's hook.
+        tell: Given sentences where a notice did not arrive.
+    """
+    for row in settle_lost(lake):
+        text = say("runs.notice.audit_failed", judge=row["judge"], reason=row["reason"])
+        parts = {name: row[name] for name in ("run_id", "kind", "judge", "judge_id", "audit_id", "reason")}
+        notify(hook, AUDIT_FAILED, {**parts, "outcome": row["outcome"], "text": text}, lake=lake, tell=tell)
+    if hook is None or not hook.wants(STALE):
+        return
+    for entry in document["judges"]:
+        if {row["finding"] for row in entry["findings"]} & {STALE_FINDING, NO_AUDIT}:
+            _stale(lake, entry, hook, tell)
+
+
+def _stale(lake: Lake, entry: Mapping[str, Any], hook: Hook, tell: Callable[[str], None]) -> None:
+    """Tell of a judge whose last good audit is too old, unless that was told of this very audit already."""
+    audit, name = entry["last_good_audit"], entry["judge"]
+    audit_id = audit["audit_id"] if audit else NEVER
+    told = lake.read("notices", event=STALE, judge=name, audit_id=audit_id, delivered=True)
+    if told.num_rows:
+        return
+    if audit:
+        when = f"{datetime.fromisoformat(audit['ended_at']):%Y-%m-%d %H:%M} UTC"
+        text = say(
+            "runs.notice.stale", judge=name, age=age_text(audit["age_seconds"]), audit=audit_id, when=when
+        )
+    else:
+        text = say("runs.notice.stale_none", judge=name)
+    document = {"run_id": f"stale-{secrets.token_hex(8)}", "judge": name, "audit_id": audit_id, "text": text}
+    age = audit["age_seconds"] if audit else None
+    notify(hook, STALE, {**document, "age_seconds": age}, lake=lake, tell=tell)
