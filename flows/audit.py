@@ -16,6 +16,7 @@ from judge_audit_flows.runners import check_runner, task_runner
 from judge_audit_flows.server import embedded_server
 
 from judge_audit import stages
+from judge_audit.messages import say
 from judge_audit.runs import RUN
 from judge_audit.session import session
 from judge_audit.sight import SIGHT
@@ -172,6 +173,7 @@ def closing_lines(
     )
     return [
         f"Position: {told.position}",
+        *(f"Canaries: {line}" for line in canary_lines(prepared, told)),
         *(f"Sight: {row['reason']}" for row in told.document["sight"]["answers"] if row["verdict"] == "fail"),
         *(
             f"Pairs: {row['reason']}"
@@ -185,6 +187,14 @@ def closing_lines(
         *(f'  judge-audit lake sql --lake "{configuration.lake}" "{question}"' for question in questions),
         f"Report: {told.report}",
     ]
+
+
+def canary_lines(prepared: stages.Prepared, told: stages.Outcome) -> list[str]:
+    """Say what the canaries of a judge whose weights are not pinned showed, and where they moved, of which order."""
+    if prepared.canaries is None:
+        return []
+    held = told.document["canaries"] or {"order": []}
+    return [*prepared.canaries.lines, *held["order"]]
 
 
 def _dry_table(current: Session, prepared: stages.Prepared) -> AuditResult:
@@ -211,7 +221,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     """Plan and time the judge; what was planned and answered stays in the lake and costs nothing later."""
     current = session(configuration)
     progress.stage("reading pictures")
-    prepared = stages.prepare(current, on_image=progress.at)
+    prepared = stages.prepare(current, on_image=progress.at, dry=True)
     if current.is_table:
         return _dry_table(current, prepared)
     seconds, tried = stages.pace(current, prepared)
@@ -225,6 +235,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     sample = len({row["item_id"] for row in looked_at})
     minutes = prepared.new_calls * seconds / 60
     more = stages.chosen_at_most(current, prepared)
+    canaries, canary_calls = stages.canaries_due(current, prepared)
     pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()
     built = sum(row["constructed"] for row in pairs)
     unsuited = current.plan_table("unsuited", prepared.plan_id).num_rows
@@ -242,6 +253,8 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
         "new_calls": prepared.new_calls,
         "reused_calls": prepared.reused_calls,
         "chosen_calls_at_most": more,
+        "canaries": canaries,
+        "canary_calls": canary_calls,
         "seconds_per_call": seconds,
         "tried_calls": tried,
         "expected_minutes": minutes,
@@ -252,6 +265,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     lines = [
         f"{document['items']} items, {len(current.axes)} ladders with {ladders} rungs together.",
         *([f"{document['anchors']} anchors are asked before anything else."] if document["anchors"] else []),
+        *([say("canaries.report.plan", n=canaries, calls=canary_calls)] if canaries else []),
         f"{sample} of the items are shown {len(looked_at)} times more, to find out what the judge can see.",
         f"{len(pairs)} deliberate mismatches: {built} built by rule, {len(pairs) - built} made by hand.",
         (

@@ -100,7 +100,7 @@ def tidy(patience: Patience = STALE) -> State[Any]:
     """Put an end to runs of ours whose processes are gone, and free what they held.
 
     Args:
-        patience: How long a run may give no sign of life.
+        patience: After how long a run that gives no sign of life is taken for dead.
     """
     done = tidied(patience)
     log = get_run_logger()

@@ -23,7 +23,7 @@ from judge_audit.checks import builtin_checks, check_of
 from judge_audit.digests import file_digest, text_digest
 from judge_audit.errors import AuditError, UsageError
 from judge_audit.gate.suites import Suite, builtin_suites, read_suites
-from judge_audit.judges import builtin_kinds, kind_of
+from judge_audit.judges import builtin_kinds, kind_of, load_judge
 from judge_audit.kinds import mismatch_kinds, mismatch_of
 from judge_audit.lake.connect import View, parse_view, shipped_views
 from judge_audit.standings import Use, builtin_uses, parse_use
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from judge_audit.axes.axis import Axis
     from judge_audit.checks.evidence import Evidence, Findings
+    from judge_audit.judges.protocol import Judge
     from judge_audit.kinds.kind import Kind
     from judge_audit.project import Configuration
 
@@ -137,6 +138,26 @@ def _use(path: Path) -> tuple[Use, Path, str]:
     content = path.read_bytes()
     with _blamed_on(path):
         return parse_use(path.name, yaml.safe_load(content)), path, file_digest(content)
+
+
+def configured_judge(configuration: Configuration, requests: int = 0) -> Judge:
+    """Load the judge that a configuration names.
+
+    Args:
+        configuration: The configuration.
+        requests: Requests that it may have under way at most, where this process is one of several; 0 for what
+            its card says.
+
+    Raises:
+        UsageError: If there is none, or it cannot be loaded.
+    """
+    project = configuration.project
+    return load_judge(
+        configuration.judge,
+        project=Path(project) if project else None,
+        kinds={name: part.thing for name, part in find_kinds(project).items()},
+        requests=requests,
+    )
 
 
 def select_axes(configuration: Configuration) -> dict[str, Axis]:

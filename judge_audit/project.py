@@ -40,6 +40,7 @@ class Configuration:
         traffic: Path of a sample of real traffic, "" if there is none.
         anchors: Folder of the anchor set, "" if there is none.
         anchor_version: Version of it to go by, 0 for the newest.
+        canaries: Pictures asked afresh in every audit of a judge whose weights are not pinned.
         pairs: Path of a manifest of hand-made pairs, "" if there is none.
         pairs_per_kind: Pairs to build of each mismatch kind; 0 builds none.
         rules: Path of the brand rules that pairs break, "" if there are none.
@@ -72,6 +73,7 @@ class Configuration:
     traffic: str = ""
     anchors: str = ""
     anchor_version: int = 0
+    canaries: int = 16
     pairs: str = ""
     pairs_per_kind: int = 16
     rules: str = ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,13 +17,13 @@ from judge_audit.anchors import hold_to_lake, read_anchors
 from judge_audit.brand import read_brand_rules
 from judge_audit.budget import FOLDER as BUDGET_FOLDER
 from judge_audit.budget import Purse
+from judge_audit.canaries import at_epoch, known_epoch
 from judge_audit.covariates import Surveyor
 from judge_audit.digests import canonical_json, text_digest
 from judge_audit.errors import UsageError
 from judge_audit.images import load_image
 from judge_audit.imports.paired import pairs_of
 from judge_audit.items import ItemsRead, read_items
-from judge_audit.judges import load_judge
 from judge_audit.judges.controls import builtin_controls, seeing_controls
 from judge_audit.judges.protocol import PricedJudge
 from judge_audit.judges.ruler import Ruler
@@ -32,7 +31,7 @@ from judge_audit.judges.table import KIND as TABLE_KIND
 from judge_audit.lake import Lake
 from judge_audit.masks import load_mask, mask_digest
 from judge_audit.pairs import PairsRead, read_pairs
-from judge_audit.parts import find_kinds, find_mismatches, select_axes
+from judge_audit.parts import configured_judge, find_mismatches, select_axes
 from judge_audit.people.acts import Acts, acts_of
 from judge_audit.people.freshness import Freshness
 from judge_audit.people.labels import Labels, labels_of
@@ -75,6 +74,7 @@ class Session:
     configuration: Configuration
     given_judge: Judge | None = None
     requests: int = 0
+    _judge: Judge | None = None
     _items: ItemsRead | None = None
     _plans: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
     _labels: dict[str, Labels] = field(default_factory=dict)
@@ -121,17 +121,19 @@ class Session:
         """Whether the judge is a table of scores: it is audited from the lake alone."""
         return self.judge.card.kind == TABLE_KIND
 
-    @cached_property
+    @property
     def judge(self) -> Judge:
-        """The judge under audit."""
-        if self.given_judge is not None:
-            return self.given_judge
-        return load_judge(
-            self.configuration.judge,
-            project=Path(self.configuration.project) if self.configuration.project else None,
-            kinds={name: part.thing for name, part in find_kinds(self.configuration.project).items()},
-            requests=self.requests,
-        )
+        """The judge under audit, of the epoch it is in by what the lake has seen."""
+        if self._judge is None:
+            found = self.given_judge or configured_judge(self.configuration, self.requests)
+            self._judge = at_epoch(found, known_epoch(self.configuration.lake, found.card))
+        return self._judge
+
+    def at_epoch(self, epoch: int) -> None:
+        """Go on with the judge of another epoch."""
+        if self.judge.card.epoch != epoch:
+            self._judge = at_epoch(self.judge, epoch)
+            self._acts.clear()
 
     @cached_property
     def ruler(self) -> Ruler:

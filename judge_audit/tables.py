@@ -30,7 +30,7 @@ ARROW_TYPES: dict[str, pa.DataType] = {
     "list<string>": pa.list_(pa.string()),
 }
 
-PARTITIONS = ("judge", "audit", "plan", "import", "set", "study", "registration", "run")
+PARTITIONS = ("judge", "audit", "plan", "import", "set", "study", "registration", "run", "lineage")
 
 NAMED_KEYS = frozenset({"audit_id", "subject", "check", "measure"})
 """Key columns of a results table that are always named; its other text keys default to `*`."""
@@ -57,7 +57,8 @@ class Definition:
         name: The table's name.
         grain: What one row is.
         key: Columns that together name a row; never NULL.
-        partition: judge, audit, plan, import, set, study, registration or run: the folder level under the table's own.
+        partition: judge, audit, plan, import, set, study, registration, run or lineage: the folder level under the
+            table's own.
         columns: The columns in order.
         links: Column to the table it points into.
         witness: Columns that with the key make a commit the same commit: an answer after a failure, or to

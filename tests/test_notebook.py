@@ -75,16 +75,22 @@ def test_an_audit_gives_a_position_verdicts_and_a_report(first):
     assert "<html" in audit.report.read_text(encoding="utf-8")
 
 
+CANARIES = 2 * 16
+
+
 def test_every_picture_shown_is_an_answer_in_the_lake(first):
     audit, _, _, _, bought = first
     assert bought > 40
-    assert calls(audit, "ok") == bought
+    assert calls(audit, "ok") == bought - CANARIES
+    with audit.connect() as connection:
+        assert connection.execute("SELECT count(*) FROM canaries").fetchone()[0] == CANARIES
 
 
-def test_a_second_audit_in_the_same_lake_buys_nothing(first, items):
+def test_a_second_audit_in_the_same_lake_buys_nothing_but_the_canaries(first, items):
     audit, judge, shown, lake, bought = first
     again = judge_audit.audit(judge=judge, items=items, lake=lake, **SMALL)
-    assert len(shown) == bought
+    assert len(shown) == bought + 16
+    assert again.document["canaries"]["answer"] == "unchanged"
     assert again.audit_id != audit.audit_id
     for name in ("verdicts", "measures", "curves"):
         tables = [getattr(one, name).drop_columns(["audit_id"]).to_pylist() for one in (audit, again)]
@@ -98,7 +104,15 @@ def test_a_changed_function_is_another_judge(first, items):
         found = connection.execute("SELECT audit_id, judge_id FROM audits").fetchall()
     judge_of = dict(found)
     assert judge_of[audit.audit_id] != judge_of[other.audit_id]
-    assert calls(other, "ok") == 2 * bought
+    assert calls(other, "ok") == 2 * (bought - CANARIES)
+
+
+def test_a_function_that_says_it_is_pinned_is_not_watched(items, tmp_path):
+    judge, shown = counting()
+    judge.pinned = True
+    audit = judge_audit.audit(judge=judge, items=items, lake=tmp_path / "lake", axes=["blur"], ladder_items=2)
+    assert calls(audit, "ok") == len(shown)
+    assert audit.document["canaries"] is None
 
 
 def test_a_picture_the_judge_fails_on_is_a_failed_call_and_the_others_are_scored(items, tmp_path):

@@ -266,4 +266,6 @@ def _side(lake: Lake, audit: dict[str, Any], plans: list[str]) -> Side:
         )
     labels = lake.read("judge_labels", judge_id=judge_id).to_pylist()
     name = " / ".join(f"{row['name']} {row['version'] or ''}".strip() for row in labels) or judge_id
+    if epoch := json.loads(cards[0]["card"] or "{}").get("epoch"):
+        name = say("change.of_epoch", name=name, epoch=epoch)
     return read_side(lake, audit["audit_id"], plans, judge_id, cards[0]["card"], name)

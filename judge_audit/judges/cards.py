@@ -37,7 +37,8 @@ class Card:
         preprocessing: What happens to pixels before the model, with backend and dtype; identity.
         decoding: Decoding parameters; identity.
         parser_version: Version of the rule that reads its replies; identity.
-        epoch: Advanced when an unpinned judge has silently changed; identity.
+        epoch: Advanced when an unpinned judge has silently changed; identity. What the lake has seen counts where
+            it is further on.
         scale_low: Lower end of the declared scale, None if it declares none.
         scale_high: Upper end.
         scale_step: Step between attainable values, None for a continuous scale.
@@ -84,8 +85,16 @@ class Card:
     @property
     def judge_id(self) -> str:
         """Hash of what makes the judge the judge; names, versions and claims are only labels on it."""
-        return text_digest(
-            "judge",
+        return text_digest("judge", *self._made_of, str(self.epoch))[:16]
+
+    @property
+    def lineage_id(self) -> str:
+        """Hash of the same without the epoch: what all epochs of an unpinned judge share."""
+        return text_digest("lineage", *self._made_of)[:16]
+
+    @property
+    def _made_of(self) -> tuple[str, ...]:
+        return (
             self.kind,
             self.target,
             self.weights,
@@ -93,8 +102,7 @@ class Card:
             canonical_json(self.preprocessing),
             canonical_json(self.decoding),
             self.parser_version,
-            str(self.epoch),
-        )[:16]
+        )
 
     def as_json(self) -> str:
         """Write the card as canonical JSON; a card holds no secrets, only names of variables that do."""

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import Fault, InputError, MachineryError, UsageError
+from judge_audit.hanging import Hangs, within
 from judge_audit.judges.card_faults import ADVICE
 from judge_audit.judges.cards import Card
 from judge_audit.judges.identity import code_digest
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
 from judge_audit.vocabulary import OVERALL, State
-from judge_audit.watching import Hangs, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,7 +99,16 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         raise InputError([Fault(card.origin.name, 0, "target", told)], ADVICE) from error
     if isinstance(loaded, Judge):
         return loaded
-    return wrap(loaded, replace(card, weights=card.weights or code_digest(loaded, card.target)))
+    weights = card.weights or code_digest(loaded, card.target)
+    return wrap(loaded, replace(card, weights=weights, pinned=card.pinned or says_pinned(loaded)))
+
+
+def says_pinned(function: Any) -> bool:  # noqa: ANN401 - anything callable
+    """Tell whether a callable says, by an attribute `pinned`, that its digest holds all that it answers with.
+
+    What it loads elsewhere (a file beside its module, a service) is in no digest, so without a word it is not.
+    """
+    return getattr(function, "pinned", False) is True
 
 
 def wrap(function: Any, card: Card | None = None) -> Judge:  # noqa: ANN401 - anything handed over
@@ -113,7 +122,10 @@ def wrap(function: Any, card: Card | None = None) -> Judge:  # noqa: ANN401 - an
     if not callable(function):
         raise UsageError(f"a judge must be callable as score(images, prompts); {function!r:.80} is not.")
     name = getattr(function, "__qualname__", type(function).__name__)
-    return CallableJudge(function, card or Card(kind=KIND, name=name, weights=code_digest(function, name)))
+    if card is None:
+        weights = code_digest(function, name)
+        card = Card(kind=KIND, name=name, weights=weights, pinned=says_pinned(function))
+    return CallableJudge(function, card)
 
 
 def load_target(target: str, project: Path | None) -> Any:  # noqa: ANN401 - whatever the module holds

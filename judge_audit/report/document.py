@@ -8,6 +8,7 @@ from judge_audit.checks.premature import NAME as PREMATURE
 from judge_audit.messages import knows, say
 from judge_audit.report.anchors import anchors_of
 from judge_audit.report.between import between_of
+from judge_audit.report.canaries import canaries_of, canary_caveat
 from judge_audit.report.covariates import covariates_of
 from judge_audit.report.dimensions import dimensions_of
 from judge_audit.report.facts import Facts, parsed, read_facts
@@ -54,6 +55,7 @@ def make_document(
         UsageError: If the lake has no such audit.
     """
     facts = read_facts(con, audit_id)
+    canaries = canaries_of(con, facts)
     sign = 1.0 if facts.card.get("higher_is_better", True) else -1.0
     named = list(facts.card.get("dimensions", ()))
     dimensions = sorted(
@@ -75,7 +77,8 @@ def make_document(
         "meaning": [{"dimension": name, **meaning(placing[name], facts.card)} for name in dimensions],
         "sight": sight_of(facts, list(axes)),
         "fix_first": _fix_first(facts, first),
-        "caveats": _caveats(facts, sections, warnings),
+        "caveats": _caveats(facts, sections, warnings) + ([canary_caveat(canaries)] if canaries else []),
+        "canaries": canaries,
         "uses": [
             {name: row[name] for name in ("use", "standing", "reasons", "missing")}
             for row in facts.standings
@@ -192,7 +195,7 @@ def _evidence_caveats(facts: Facts) -> list[str]:
         listed = ", ".join(say(f"report.states.{state}") for state in kinds)
         found.append(say("report.caveats.missing_scores", share=share_text(lost / asked), list=listed))
     found += _coverage_caveats(facts)
-    if facts.card and not facts.card.get("pinned"):
+    if facts.card and not facts.card.get("pinned") and facts.audit.get("canary_asking") is None:
         found.append(say("report.caveats.unpinned"))
     return found
 

@@ -12,6 +12,7 @@ from judge_audit.stages.paying import budget_lines, estimate, settle_budget, spe
 from judge_audit.stages.planning import Prepared, prepare
 from judge_audit.stages.proving import score_controls
 from judge_audit.stages.reporting import Outcome, report
+from judge_audit.stages.watching import canaries_due
 
 __all__ = [
     "Block",
@@ -21,6 +22,7 @@ __all__ = [
     "Pace",
     "Prepared",
     "budget_lines",
+    "canaries_due",
     "check",
     "chosen_at_most",
     "combine",

@@ -14,6 +14,7 @@ from judge_audit.errors import UsageError
 from judge_audit.measures.headroom import COMBO
 from judge_audit.sight import SIGHT
 from judge_audit.stages.planning import combined_plans
+from judge_audit.stages.watching import keep_to
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 
@@ -74,6 +75,7 @@ def score(
     Returns:
         How many answers were bought from the judge.
     """
+    keep_to(current, prepared.canaries)
     if current.judge.card.judge_id != prepared.judge_id:
         raise UsageError(
             f"the judge “{current.judge.card.name}” came out as another one when it was loaded again, so it holds "

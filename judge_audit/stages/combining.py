@@ -17,6 +17,7 @@ from judge_audit.limits import read_limits
 from judge_audit.probes import RETEST, Plan
 from judge_audit.session import responses
 from judge_audit.stages.planning import combined_plans, count_asked, unsettled_of
+from judge_audit.stages.watching import keep_to
 from judge_audit.tables import empty, from_rows
 from judge_audit.vocabulary import ORIGINAL, State
 
@@ -38,6 +39,7 @@ def combine(current: Session, prepared: Prepared) -> Prepared:
     Returns:
         The audit with the blocks of this second round instead of the first's, and its calls counted in.
     """
+    keep_to(current, prepared.canaries)
     probes = chosen_probes(current, prepared, current.judge.card)
     new, left = unsettled_of(current, probes)
     items = current.plan_table("items", prepared.plan_id)

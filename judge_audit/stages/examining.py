@@ -24,6 +24,7 @@ from judge_audit.stages.history import remember
 from judge_audit.stages.planning import audit_row, combined_plans
 from judge_audit.stages.remembering import Memory
 from judge_audit.stages.shown import only_shown, shown_to_controls
+from judge_audit.stages.watching import keep_to
 from judge_audit.standings import stand
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
@@ -52,6 +53,7 @@ class _Looking:
 
 def check(current: Session, prepared: Prepared) -> None:
     """Measure and judge the judge and every control, prove the audit by them, and give the standings."""
+    keep_to(current, prepared.canaries)
     cards = (current.ruler.card, current.surveyor.card, instrument())
     instruments = [responses(current, prepared.plan_id, card.judge_id) for card in cards]
     pairs = current.plan_table("mismatches", prepared.plan_id).to_pylist()

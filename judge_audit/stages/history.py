@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import AuditError
 from judge_audit.gate.comparing import compare_with
-from judge_audit.lake.questions import questions
+from judge_audit.status.gathering import Held
 
 if TYPE_CHECKING:
     from judge_audit.lake import Lake
+
+    Row = dict[str, Any]
 
 
 def remember(lake: Lake, audit_id: str) -> None:
@@ -22,22 +24,42 @@ def remember(lake: Lake, audit_id: str) -> None:
         lake: The lake.
         audit_id: A complete audit.
     """
-    row = _audit(lake, audit_id)
+    row: Row = lake.read("audits", audit_id=audit_id, status="complete").to_pylist()[0]
     if row["anchor_set"] is None:
         return
-    with questions(lake) as asked:
-        found = asked.ask(
-            "SELECT before, approved FROM nights WHERE audit_id = $audit", {"audit": audit_id}
-        ).to_pylist()
-    others = {name for night in found for name in (night["before"], night["approved"]) if name}
-    for name in sorted(others - {audit_id}):
+    for other in earlier(lake, row):
         try:
-            compare_with(lake, row, [_audit(lake, name)])
+            compare_with(lake, row, [other])
         except AuditError:
             continue
 
 
-def _audit(lake: Lake, audit_id: str) -> dict[str, object]:
-    """Read a complete audit."""
-    rows: list[dict[str, object]] = lake.read("audits", audit_id=audit_id, status="complete").to_pylist()
-    return rows[0]
+def earlier(lake: Lake, row: Row) -> list[Row]:
+    """Find what view `nights` calls before and approved, from the few files that know: a lake may hold thousands.
+
+    Args:
+        lake: The lake.
+        row: A complete audit's row of `audits`.
+
+    Returns:
+        Rows of `audits`, each once.
+    """
+    held = Held(lake, row["ended_at"])
+    name, place = held.name_of(row["judge_id"]), (row["ended_at"], row["audit_id"])
+    found: dict[str, Row] = {}
+    for read in ("recent_audits", "all_audits"):  # all of them only where the latest do not tell
+        audits: list[Row] = getattr(held, read)
+        own = [
+            audit
+            for audit in audits
+            if held.name_of(audit["judge_id"]) == name and (audit["ended_at"], audit["audit_id"]) < place
+        ]
+        if own:
+            found[own[-1]["audit_id"]] = own[-1]
+            break
+    for approval in held.approvals:
+        if held.name_of(approval["judge_id"]) == name and approval["approved_at"] <= row["ended_at"]:
+            found |= {audit["audit_id"]: audit for audit in held.audits([approval["audit_id"]])}
+            break
+    found.pop(row["audit_id"], None)
+    return list(found.values())

@@ -95,7 +95,8 @@ def settle_budget(current: Session, prepared: Prepared) -> None:
     if not spent.stopped:
         return
     sum_ = f" for {money(spent.cost)} {purse.currency}" if purse.currency else ""
-    left = max(0, prepared.new_calls - spent.calls)
+    canaries = prepared.canaries.bought if prepared.canaries else 0
+    left = max(0, prepared.new_calls - (spent.calls - canaries))
     each = spent.cost / spent.calls if spent.calls else 0.0
     rest = f", about {money(each * left)} {purse.currency}" if purse.currency and each else ""
     raise BudgetReached(

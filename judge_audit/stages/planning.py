@@ -28,6 +28,8 @@ from judge_audit.people.zones import make_zones
 from judge_audit.probes import make_plan, turns
 from judge_audit.sight import SIGHT
 from judge_audit.stages.clocks import clock_notes
+from judge_audit.stages.registering import register
+from judge_audit.stages.watching import watch
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from judge_audit.anchors import AnchorsUsed
-    from judge_audit.judges.cards import Card
+    from judge_audit.canaries import Watched
     from judge_audit.probes import Plan
     from judge_audit.session import Session
 
@@ -60,6 +62,7 @@ class Prepared:
         started_at: When it began, as ISO 8601 text.
         imports: Digest of each imported file it goes by, by `import <import_id>`.
         anchors: Which anchors it goes by; None if none were given.
+        canaries: What the judge's canaries showed; None where its weights are pinned, and in a dry run.
     """
 
     audit_id: str
@@ -73,34 +76,43 @@ class Prepared:
     started_at: str
     imports: Mapping[str, str]
     anchors: AnchorsUsed | None = None
+    canaries: Watched | None = None
 
 
-def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = None) -> Prepared:
+def prepare(
+    current: Session, *, on_image: Callable[[int, int], None] | None = None, dry: bool = False
+) -> Prepared:
     """Read the items, plan every probe, settle the zones, and put all of it into the lake.
+
+    A judge whose weights are not pinned is asked its canaries first: they tell which epoch's answers count.
 
     Args:
         current: The session.
         on_image: Told (decoded, all) while images are read.
+        dry: Whether nothing is to be asked: the judge is then taken for what it was last.
 
     Raises:
         UsageError: If the judge, the items or the readings cannot be used; names every fault.
+        BudgetReached: If the budget does not reach for the canaries.
     """
     lake = current.lake
     started = datetime.now(UTC)
-    card = current.judge.card
+    audit_id = f"{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     plan, warnings, imports = _planned(current, on_image)
     used, told = _anchors(current)
     lake.commit(plan.tables)
+    canaries = None if dry else watch(current, plan.items, plan.probes, audit_id)
+    card = current.judge.card
     zones_id, notes = _settle_zones(current, plan.plan_id, plan.items, plan.ladder_items)
     instruments = (current.ruler.card, current.surveyor.card)
     planted = [control.card for control in current.controls(zones_id)]
-    register(current, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
+    register(lake, [card, *instruments, *planted, *(seeing.card for seeing in current.seeing)])
     plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
     new, left = unsettled_of(current, plan.probes)
     asked = count_asked(plan.probes)
     acts = current.acts(plan.plan_id)
     prepared = Prepared(
-        audit_id=f"{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
+        audit_id=audit_id,
         plan_id=plan.plan_id,
         zones_id=zones_id,
         judge_id=card.judge_id,
@@ -118,6 +130,7 @@ def prepare(current: Session, *, on_image: Callable[[int, int], None] | None = N
         started_at=started.isoformat(),
         imports={**imports, **current.labels(plan.plan_id).imports, **acts.imports},
         anchors=used,
+        canaries=canaries,
     )
     lake.commit({"audits": audit_row(current, prepared, "started")})
     return prepared
@@ -284,16 +297,6 @@ def combined_plans(prepared: Prepared, judge_id: str) -> tuple[str, str]:
     )
 
 
-def register(current: Session, cards: Sequence[Card]) -> None:
-    """Put judges and their labels into the lake; one seen before costs nothing."""
-    for card in cards:
-        control = card.kind in {"control", "ruler"}
-        judge = {"judge_id": card.judge_id, "kind": card.kind, "card": card.as_json(), "is_control": control}
-        label = {"judge_id": card.judge_id, "name": card.name, "version": card.version, "is_control": control}
-        current.lake.commit({"judges": from_rows("judges", [{**judge, "registered_at": datetime.now(UTC)}])})
-        current.lake.commit({"judge_labels": from_rows("judge_labels", [label])})
-
-
 def audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
     """Write down a state of the run."""
     configuration = current.configuration
@@ -325,5 +328,6 @@ def audit_row(current: Session, prepared: Prepared, status: str) -> pa.Table:
         "anchor_set": prepared.anchors.set_id if prepared.anchors else None,
         "anchor_version": prepared.anchors.version if prepared.anchors else None,
         "anchor_head": prepared.anchors.head if prepared.anchors else None,
+        "canary_asking": prepared.canaries.asking if prepared.canaries else None,
     }
     return from_rows("audits", [row])

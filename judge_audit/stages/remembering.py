@@ -113,7 +113,7 @@ class Memory:
     def recall(self, key: str, audit_id: str) -> Findings | None:
         """Give what was found on the same evidence, as findings of this audit; None if nothing is known."""
         told = self.held.get(key)
-        if not _is_findings(told):
+        if told is None or not _is_findings(told):
             return None
         self.used[key] = told
         rows = (tuple({"audit_id": audit_id, **row} for row in told[name]) for name in TABLES)

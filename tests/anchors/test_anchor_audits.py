@@ -41,6 +41,7 @@ class Bright:
     """A judge that says how light a picture is, and remembers what it was shown."""
 
     identity = "bright"
+    pinned = True
 
     def __init__(self):
         self.shown = []

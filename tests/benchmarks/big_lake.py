@@ -65,6 +65,9 @@ def brightness(images, prompts):
     return [float(image.mean() / 25.5) for image in images]
 
 
+brightness.identity = "how bright a picture is"  # the same judge whatever else this file holds
+
+
 def session(folder, ladders):
     """Give a fresh session, as each night has one."""
     told = {

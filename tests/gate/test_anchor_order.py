@@ -9,7 +9,7 @@ from judge_audit.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
 from judge_audit.stages.gating import approve_candidate
-from judge_audit.stages.history import remember
+from judge_audit.stages.history import earlier, remember
 
 ORDER = {n: float(n) for n in range(30)}
 HARMLESS = {n: 2.0 * n + 1 for n in range(30)}
@@ -132,6 +132,11 @@ def test_a_night_on_which_nobody_asks_the_gate_has_its_figures_too(anchored):
         rows = connection.execute(question).fetchall()
     assert sorted(rows) == [("approved", 0.986, True), ("before", 0.986, True)]
     assert anchored.read("gates", audit_id="second").num_rows == 0
+    with connect(anchored) as connection:
+        nights = connection.execute("SELECT audit_id, before, approved FROM nights").fetchall()
+    for audit_id, *others in nights:
+        (row,) = anchored.read("audits", audit_id=audit_id, status="complete").to_pylist()
+        assert {other["audit_id"] for other in earlier(anchored, row)} == {other for other in others if other}
     before = anchored.read("measures").num_rows
     remember(anchored, "second")
     add_audit(anchored, "bare", judge="j2", at=3, drift={})

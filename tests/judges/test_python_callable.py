@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from judge_audit.errors import MachineryError, UsageError
+from judge_audit.hanging import Hangs, within
 from judge_audit.judges import load_judge
 from judge_audit.judges.identity import code_digest
 from judge_audit.judges.protocol import Stimulus
 from judge_audit.vocabulary import State
-from judge_audit.watching import Hangs, within
 
 PICTURE = Stimulus(np.zeros((4, 4, 3), np.uint8), "a cat")
 

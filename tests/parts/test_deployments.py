@@ -82,7 +82,7 @@ def test_twice_registered_is_once_registered_and_what_a_person_paused_stays_paus
 
 
 def test_every_parameter_can_be_filled_in_on_the_page_and_is_described_there(world):
-    for name in ("nightly", "ad-hoc", "release-gate", "tidy"):
+    for name in ("nightly", "ad-hoc", "release-gate", "compaction", "tidy"):
         schema = of(world["client"], name).parameter_openapi_schema
         assert schema["properties"]
         for told in (*schema["properties"].values(), *schema["definitions"].values()):
@@ -172,6 +172,22 @@ def test_an_event_starts_an_audit_and_the_gate_is_kept_as_state_event_and_artifa
     ]
     assert any(line.startswith("asking the judge") for line in log)
     assert refused.state.message.startswith("wrong use or bad input: there is no judge “nobody”")
+
+
+def test_a_deployed_compaction_puts_small_files_together_and_says_so(world):
+    from judge_audit_flows.compaction import compaction
+
+    from judge_audit.lake import Lake
+
+    folder = world["audit"].parent
+    before = len(Lake.open(folder / "lake", create=False).files("calls"))
+    state = compaction(str(world["audit"]), grace_hours=0, return_state=True)
+    assert state.is_completed(), state.message
+    assert "files of rows became" in state.message
+    assert len(Lake.open(folder / "lake", create=False).files("calls")) < before
+    absent = compaction(str(folder / "absent.yaml"), return_state=True)
+    assert absent.is_failed()
+    assert absent.message.startswith("wrong use or bad input: ")
 
 
 def test_registered_models_are_looked_for_where_a_registry_is_named_or_when_asked_to(tmp_path):

@@ -106,8 +106,9 @@ def test_a_budget_holds_for_all_workers_and_going_on_buys_nothing_twice(folder, 
         server.restart()
         run(folder, "whole", "--runner", runner)
         assert in_two == Counter(server.seen)
-        again = run(folder, "lake", "--runner", runner, "--max-calls", "0")
+        again = run(folder, "lake", "--runner", runner, "--max-calls", "16")
         assert "0 new answers" in again.stdout
+        assert "Canaries: 16 canaries asked again: unchanged." in again.stdout
     assert no_key_in(folder)
 
 
@@ -129,7 +130,8 @@ def test_a_killed_run_buys_at_most_a_batch_of_each_worker_twice(folder):
         time.sleep(0.5)
         run(folder, "lake")
         bought = len(server.requests)
-    calls = Lake.open(folder / "lake").read("calls").to_pylist()
+    lake = Lake.open(folder / "lake")
+    calls = [row for name in ("calls", "canaries") for row in lake.read(name).to_pylist()]
     held = [call for call in calls if call["served_by"]]
     assert len(held) <= bought <= len(held) + 2 * BATCH
     assert no_key_in(folder)
@@ -164,3 +166,30 @@ def test_a_dry_run_tells_the_cost_of_the_whole_by_three_answers(folder):
         assert len(server.requests) == 3
     assert told["expected_cost"] == pytest.approx(told["new_calls"] * 0.105)
     assert told["currency"] == "USD"
+
+
+def test_an_endpoint_that_changes_silently_between_two_nights_is_caught_on_the_second(folder):
+    rule = [contrast]
+
+    def behind_the_name(request, pixels, number):
+        return rule[0](request, pixels, number)
+
+    with chat.serving(behind_the_name) as server:
+        write_card(folder, server.url)
+        small = ("--only", "mismatches", "--pairs-per-kind", "0")
+        first = run(folder, "lake", *small)
+        assert "Canaries: 16 canaries were asked before everything else" in first.stdout
+        rule[0] = lambda request, pixels, number: f"Score: {pixels.mean() / 25:.3f}"
+        second = run(folder, "lake", *small)
+        assert "Canaries: The judge has changed behind its name." in second.stdout
+        assert "It is another epoch: the same name answers differently now (from 0 to 1)." in second.stdout
+        assert "40 new answers from the judge, 0 taken from the lake." in second.stdout
+        server.restart()
+        third = run(folder, "lake", *small)
+        assert "Canaries: 16 canaries asked again: unchanged." in third.stdout
+        assert "0 new answers from the judge, 40 taken from the lake." in third.stdout
+        assert len(server.requests) == 16
+    document = json.loads((folder / "lake-report" / "report.json").read_text())
+    assert (document["canaries"]["epoch"], document["canaries"]["nights"]) == (1, 2)
+    assert any("Epoch 1, the same since" in caveat for caveat in document["caveats"])
+    assert document["judge"] == "vlm 1 · epoch 1"

@@ -34,6 +34,7 @@ def score(images, prompts):
         for image in images:
             file.write(f"{pixel_digest(image)}\\n")
     return [float(image[..., 1].mean() + image.std()) for image in images]
+score.pinned = True
 """
 
 

@@ -1,0 +1,31 @@
+"""Judges whose weights are not pinned: a few pictures asked afresh in every audit tell whether it is the same judge.
+
+What makes a judge but for its epoch is its *lineage*. Each time its canaries are asked is an *asking*; what an
+asking showed, and which epoch it therefore is, is one row of `canary_nights`, and the first one written counts.
+"""
+
+from judge_audit.canaries.choosing import Canary, choose
+from judge_audit.canaries.epochs import at_epoch, epoch_in, is_watched, known_epoch
+from judge_audit.canaries.evidence import answers_of, services_of
+from judge_audit.canaries.judging import CHANGED, FEWEST, Compared, Watched, compared, night_row, watched
+from judge_audit.canaries.past import Past, read_past
+
+__all__ = [
+    "CHANGED",
+    "FEWEST",
+    "Canary",
+    "Compared",
+    "Past",
+    "Watched",
+    "answers_of",
+    "at_epoch",
+    "choose",
+    "compared",
+    "epoch_in",
+    "is_watched",
+    "known_epoch",
+    "night_row",
+    "read_past",
+    "services_of",
+    "watched",
+]

@@ -1,0 +1,125 @@
+"""Which pictures are the canaries: those asked before, else the anchors, else items spread over the sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.digests import text_digest
+from judge_audit.errors import AuditError
+from judge_audit.images import load_image
+from judge_audit.probes import turns
+from judge_audit.vocabulary import ANCHOR, ORIGINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from judge_audit.canaries.past import Past
+
+    Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """A picture and prompt that a judge is asked about afresh.
+
+    Attributes:
+        probe_id: Its name, that of the untouched picture and prompt.
+        item: Where it lies: item_id, source, prompt, uri, pixel_digest.
+    """
+
+    probe_id: str
+    item: Row
+
+    def probe(self, repeat: int) -> dict[str, Any]:
+        """Give the probe that asks for it."""
+        told = {"probe_id": self.probe_id, "item_id": self.item["item_id"], "axis": ORIGINAL, "rung": 0}
+        return {**told, "strength": 0.0, "repeat": repeat, "prompt": self.item["prompt"], "region": None}
+
+
+def choose(
+    offered: Sequence[Canary],
+    past: Past,
+    epoch: int,
+    count: int,
+    answered: Collection[str],
+    shows: Callable[[Row], bool] | None = None,
+) -> tuple[Canary, ...]:
+    """Choose the canaries, the same for the same lake, plan and seed.
+
+    First come those of the epoch that can still be shown (of this audit, or where they lay), longest known first;
+    then those on offer, first of them what the judge has answered already.
+
+    Args:
+        offered: What `planned` lists.
+        past: What is known of the judge's canaries.
+        epoch: The epoch it is in.
+        count: How many are wanted.
+        answered: Probes of which the lake holds an answer of the judge.
+        shows: Tells whether a picture is still what it was; by looking, if not given.
+    """
+    shown: dict[str, Canary] = {}
+    for canary in offered:
+        shown.setdefault(canary.probe_id, canary)
+    looks = shows or _is_there
+    found: dict[str, Canary] = {}
+    for row in _known(past, epoch):
+        if len(found) == count:
+            break
+        name = row["probe_id"]
+        if name in shown or (name not in found and looks(row)):
+            found[name] = shown.get(name) or Canary(name, row)
+    rest = sorted(shown.values(), key=lambda canary: canary.probe_id not in answered)
+    for canary in rest:
+        if len(found) == count:
+            break
+        found.setdefault(canary.probe_id, canary)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _known(past: Past, epoch: int) -> Iterator[Row]:
+    """Give the canaries of an epoch, longest known first."""
+    askings = set(past.askings_of(epoch))
+    rows = [row for row in past.asked if row["asking"] in askings]
+    seen: set[str] = set()
+    for row in sorted(rows, key=lambda row: (row["asking"], text_digest(row["probe_id"]))):
+        if row["probe_id"] not in seen:
+            seen.add(row["probe_id"])
+            yield row
+
+
+def planned(items: pa.Table, probes: pa.Table, seed: int) -> list[Canary]:
+    """List the untouched pictures of a plan in the order in which they are taken: anchors, then items.
+
+    Sources take turns, then clusters; the order within them is that of digests, as it is of items with ladders.
+    """
+    rows = {row["item_id"]: row for row in items.to_pylist()}
+    told = probes.select(["item_id", "axis", "probe_id", "repeat"]).to_pylist()
+    found: list[Canary] = []
+    for axis in (ANCHOR, ORIGINAL):
+        names = {
+            row["item_id"]: row["probe_id"] for row in told if row["axis"] == axis and row["repeat"] == 0
+        }
+        order = turns([_spread(rows[name]) for name in names], seed)
+        found += [Canary(names[name], rows[name]) for name in order]
+    return found
+
+
+def _spread(row: Row) -> dict[str, Any]:
+    """Give what a picture is drawn by: anchors without a source or cluster are each their own."""
+    return {"item_id": row["item_id"], "source": row["source"], "cluster": row["cluster"] or row["item_id"]}
+
+
+def _is_there(row: Row) -> bool:
+    """Tell whether a picture still lies where it lay, unchanged."""
+    try:
+        return bool(load_image(row["uri"]).pixel_digest == row["pixel_digest"])
+    except (AuditError, OSError, ValueError):
+        return False
+
+
+def missing(chosen: Sequence[Canary], held: Collection[tuple[str, int]], times: int) -> int:
+    """Count the answers still to be asked for."""
+    return sum((canary.probe_id, repeat) not in held for canary in chosen for repeat in range(times))

@@ -1,0 +1,64 @@
+"""The part of the report on canaries: is an unpinned judge still the same, since when, and what moved if not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.messages import say
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from judge_audit.report.facts import Facts
+
+NIGHT = """
+SELECT asking, epoch, answer, finding, dimension, n, asked, night_p, drift_p, shift, silent_before, silent_now,
+    services, reason, lineage_id
+FROM canary_nights WHERE judge_id = $1 AND asking = $2
+"""
+EPOCH = """
+SELECT count(*) AS nights, strftime(min(decided_at), '%Y-%m-%d') AS since
+FROM canary_nights WHERE judge_id = $1 AND asking <= $2
+"""
+BEFORE = """
+SELECT judge_id, epoch FROM canary_nights
+WHERE lineage_id = $1 AND epoch < $2 ORDER BY epoch DESC, asking DESC LIMIT 1
+"""
+ORDER = """
+SELECT reason FROM verdicts
+WHERE audit_id = $1 AND subject = $2 AND baseline IN (
+    SELECT judge_id FROM canary_nights WHERE lineage_id = $3
+) AND "check" = 'change' AND kind = '*'
+ORDER BY dimension, measure DESC
+"""
+
+
+def canaries_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any] | None:
+    """Give what the canaries of the audit showed; None if its judge's weights are pinned."""
+    asking = facts.audit.get("canary_asking")
+    judge_id = facts.audit["judge_id"]
+    rows = _rows(con, NIGHT, judge_id, asking) if asking is not None else []
+    if not rows:
+        return None
+    (row,) = rows
+    lineage = row.pop("lineage_id")
+    order: list[str] = []
+    if row["answer"] in {"changed", "declared", "unknown"}:
+        for before in _rows(con, BEFORE, lineage, row["epoch"]):
+            told = say("change.from_to", old=before["epoch"], new=row["epoch"])
+            order.append(say("change.part.epoch", list=told))
+        order += [told["reason"] for told in _rows(con, ORDER, facts.audit["audit_id"], judge_id, lineage)]
+    return {**row, **_rows(con, EPOCH, judge_id, asking)[0], "order": order}
+
+
+def canary_caveat(part: dict[str, Any]) -> str:
+    """Say in words what the canaries showed."""
+    since = say("canaries.report.epoch", **{name: part[name] for name in ("epoch", "since", "nights")})
+    told = [part["reason"], *([since] if part["answer"] == "unchanged" else part["order"])]
+    return say("canaries.report.watched", told=" ".join(told))
+
+
+def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    done = con.execute(query, list(values))
+    names = [column[0] for column in done.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in done.fetchall()]

@@ -1,0 +1,251 @@
+"""Before anything is bought of a judge whose weights are not pinned: is it still the judge it was?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from judge_audit.budget import BudgetReached
+from judge_audit.calling import score_block
+from judge_audit.canaries import (
+    FEWEST,
+    Watched,
+    answers_of,
+    choose,
+    compared,
+    is_watched,
+    night_row,
+    read_past,
+    services_of,
+    watched,
+)
+from judge_audit.canaries.choosing import missing, planned
+from judge_audit.canaries.judging import CHANGED, DECLARED, FIRST, UNCHANGED, UNKNOWN
+from judge_audit.errors import UsageError
+from judge_audit.limits import read_limits
+from judge_audit.messages import say
+from judge_audit.stages.registering import register
+from judge_audit.tables import from_rows
+from judge_audit.vocabulary import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
+
+    from judge_audit.canaries import Canary, Compared, Past
+    from judge_audit.judges.cards import Card
+    from judge_audit.session import Session
+    from judge_audit.stages.planning import Prepared
+
+    Row = dict[str, Any]
+
+ONCE, TWICE, SURE = 1, 2, 4
+"""How often canaries are asked: of a judge whose noise is known, of a new one, and where something looks odd."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One asking under way."""
+
+    current: Session
+    card: Card
+    audit_id: str
+    number: int
+    canaries: tuple[Canary, ...]
+
+    @property
+    def probes(self) -> list[str]:
+        return [canary.probe_id for canary in self.canaries]
+
+
+def canaries_due(current: Session, prepared: Prepared) -> tuple[int, int]:
+    """Say how many canaries a dry run's audit would ask about, and how many answers that takes at least."""
+    card = current.judge.card
+    if not is_watched(card):
+        return 0, 0
+    _see_enough(current)
+    past = read_past(current.lake, card)
+    items, probes = (current.plan_table(name, prepared.plan_id) for name in ("items", "probes"))
+    asking = _asking(current, items, probes, past, "", past.asking_at(datetime.now(UTC)))
+    if asking.number in past.nights:
+        return 0, 0
+    return len(asking.canaries), missing(asking.canaries, _held(past, asking.number), _times(past, asking))
+
+
+def watch(current: Session, items: pa.Table, probes: pa.Table, audit_id: str) -> Watched | None:
+    """Ask a judge's canaries afresh, decide which epoch it is in, and go on with the judge of that epoch.
+
+    An asking that another run of the audit began and did not end is gone on with, and what it showed stands.
+
+    Args:
+        current: The session; its judge is that of the epoch afterwards.
+        items: The items of the audit's plan.
+        probes: Its probes.
+        audit_id: The audit, whose budget the answers are paid from.
+
+    Returns:
+        What it came to; None if the judge's weights are pinned.
+
+    Raises:
+        UsageError: If too few canaries are configured, or the judge answers none.
+        BudgetReached: If the budget ends before all are asked; those answered are kept.
+    """
+    if not is_watched(current.judge.card):
+        return None
+    _see_enough(current)
+    past = read_past(current.lake, current.judge.card)
+    number = past.asking_at(datetime.now(UTC))
+    held = past.nights.get(number)
+    if held and held["epoch"] < past.epoch(current.judge.card):
+        number, held = number + 1, None
+    if held:
+        current.at_epoch(held["epoch"])
+        return watched(held, 0)
+    current.at_epoch(past.epoch(current.judge.card))
+    asking = _asking(current, items, probes, past, audit_id, number)
+    bought = _ask(asking, past, _times(past, asking))
+    row = _decided(asking, bought)
+    current.at_epoch(row["epoch"])
+    return watched(row, row.pop("bought"))
+
+
+def keep_to(current: Session, canaries: Watched | None) -> None:
+    """Go on with the judge an audit began with, whatever another audit has found of it since."""
+    if canaries is not None:
+        current.at_epoch(canaries.epoch)
+
+
+def _see_enough(current: Session) -> None:
+    """Refuse fewer canaries than tell anything."""
+    given = current.configuration.canaries
+    if given < FEWEST:
+        name = current.judge.card.name
+        raise UsageError(say("canaries.refused.none", given=given, name=name, fewest=FEWEST))
+
+
+def _asking(
+    current: Session, items: pa.Table, probes: pa.Table, past: Past, audit_id: str, number: int
+) -> _Asking:
+    """Choose the canaries; those of an asking under way belong to it."""
+    card = current.judge.card
+    answered = current.lake.answered(card.judge_id)
+    known = set(answered.filter(pc.not_equal(answered["state"], State.FAILED.value))["probe_id"].to_pylist())
+    told = current.configuration
+    shown = planned(items, probes, told.seed)
+    chosen = choose(shown, past, card.epoch, told.canaries, known)
+    return _Asking(current, card, audit_id, number, chosen)
+
+
+def _times(past: Past, asking: _Asking) -> int:
+    """Say how often to ask at first: once where most canaries have two earlier answers, else twice."""
+    answers = answers_of(asking.current.lake, asking.card, past, asking.number, asking.probes)
+    earlier = (answers.given & (answers.times < asking.number)).sum(axis=1)
+    return ONCE if (earlier >= TWICE).mean() > 0.5 else TWICE
+
+
+def _held(past: Past, number: int) -> set[tuple[str, int]]:
+    return {(row["probe_id"], row["repeat"]) for row in past.asked if row["asking"] == number}
+
+
+def _ask(asking: _Asking, past: Past, times: int) -> int:
+    """Ask for what is not there yet, keep every batch as it comes, and count the answers."""
+    current, card = asking.current, asking.card
+    answered = {(row["probe_id"], row["repeat"]): row for row in past.asked if row["asking"] == asking.number}
+    work = [(canary.item, [canary.probe(repeat) for repeat in range(times)]) for canary in asking.canaries]
+    places = {canary.probe_id: canary.item for canary in asking.canaries}
+    purse = current.purse(asking.audit_id)
+    bought = 0
+    with current.turn(card):
+        for batch in score_block(
+            current.judge, work, axes={}, load=current.planned_pixels, answered=answered, purse=purse
+        ):
+            calls = [call for call in batch.calls if call["state"] != State.FAILED]
+            _keep(asking, calls, batch.scores, places)
+            bought += len(calls)
+    if purse is not None and (spent := purse.spent()).stopped:
+        purse.remove()
+        raise BudgetReached(say("canaries.budget", calls=f"{spent.calls:,}", n=times * len(asking.canaries)))
+    return bought
+
+
+def _keep(asking: _Asking, calls: Sequence[Row], scores: Sequence[Row], places: dict[str, Any]) -> None:
+    """Put answers to canaries into the lake; a failed request is no answer."""
+    if not calls:
+        return
+    key = {"lineage_id": asking.card.lineage_id, "asking": asking.number}
+    said = ("judge_id", "is_control")
+    kept = {(call["probe_id"], call["repeat"]) for call in calls}
+    rows = [
+        {
+            **{name: value for name, value in call.items() if name not in said},
+            **{name: places[call["probe_id"]][name] for name in ("item_id", "source", "prompt", "uri")},
+            **key,
+        }
+        for call in calls
+    ]
+    told = [
+        {**{name: value for name, value in score.items() if name not in said}, **key}
+        for score in scores
+        if (score["probe_id"], score["repeat"]) in kept
+    ]
+    asking.current.lake.commit(
+        {"canaries": from_rows("canaries", rows), "canary_scores": from_rows("canary_scores", told)}
+    )
+
+
+def _decided(asking: _Asking, bought: int) -> Row:
+    """Judge what came back, ask more where something looks odd, and write it down; what was written first counts."""
+    current, card = asking.current, asking.card
+    limits = read_limits(current.configuration.limits)
+    alarm = limits["canaries.false_alarm"]
+    past = read_past(current.lake, card)
+    found = _compared(asking, past)
+    before = services_of(past, [n for n in past.askings_of(card.epoch) if n < asking.number])
+    now = services_of(past, [asking.number])
+    odd = bool(before) and bool(set(now) - set(before))
+    sure = bool(found.n) and (odd or found.looked.suspicious(alarm, limits["canaries.suspicion"]))
+    if sure:
+        bought += _ask(asking, past, SURE)
+        past = read_past(current.lake, card)
+        found = _compared(asking, past)
+    answer = _answer(asking, past, found, sure=sure, alarm=alarm)
+    epoch = card.epoch + (answer in {CHANGED, UNKNOWN})
+    row = night_row(found, answer, epoch, sure=sure, alarm=alarm, services=(before, now))
+    row |= {"lineage_id": card.lineage_id, "asking": asking.number, "audit_id": asking.audit_id}
+    known = replace(card, epoch=epoch)
+    register(current.lake, [known])
+    row |= {"judge_id": known.judge_id, "decided_at": datetime.now(UTC)}
+    row["asked"] = len(_held(past, asking.number))
+    current.lake.commit({"canary_nights": from_rows("canary_nights", [row])})
+    stands = current.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)
+    return {**stands.to_pylist()[0], "bought": bought}
+
+
+def _compared(asking: _Asking, past: Past) -> Compared:
+    answers = answers_of(asking.current.lake, asking.card, past, asking.number, asking.probes)
+    if not (answers.given & (answers.times == asking.number)).any():
+        name = asking.card.name
+        raise UsageError(say("canaries.refused.silent", name=name, n=len(asking.canaries)))
+    limits = read_limits(asking.current.configuration.limits)
+    return compared(answers, asking.card.dimensions, limits, asking.card.lineage_id, asking.number)
+
+
+def _answer(asking: _Asking, past: Past, found: Compared, *, sure: bool, alarm: float) -> str:
+    """Say what an asking came to."""
+    if found.n:
+        return CHANGED if sure and found.looked.changed(alarm) else UNCHANGED
+    if past.askings_of(asking.card.epoch):
+        return UNKNOWN
+    if past.nights:
+        return DECLARED
+    return UNKNOWN if _has_answers(asking) else FIRST
+
+
+def _has_answers(asking: _Asking) -> bool:
+    """Tell whether the lake holds answers of the judge, none of them to a canary."""
+    states: Iterable[str] = asking.current.lake.answered(asking.card.judge_id)["state"].to_pylist()
+    return any(state not in {State.FAILED, State.INERT} for state in states)
