@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_flows.broken import server_told
 from judge_audit_flows.recording import begun, done, recorded_flow
+from judge_audit_flows.runners import check_runner, task_runner
 from judge_audit_flows.server import embedded_server
 
 from judge_audit import stages
@@ -79,6 +81,7 @@ def run_audit(configuration: Configuration, progress: Progress, *, dry_run: bool
 
 def ready(configuration: Configuration, progress: Progress) -> Session:
     """Read everything an audit goes by: faulty input is told before a server is started for it."""
+    check_runner(configuration)
     current = session(configuration)
     _ = current.judge, current.axes, current.purse("")
     if not current.is_table:
@@ -107,10 +110,10 @@ def through_prefect(
     progress.stage("starting")
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):
-        workers = configuration.workers or _cores()
-        flow = _flow(name).with_options(task_runner=_runner(configuration.runner, workers))
-        state = flow(configuration.as_json(), *arguments, return_state=True)
-        outcome = state.result(raise_on_failure=False)
+        flow = _flow(name).with_options(task_runner=task_runner(configuration))
+        with server_told():
+            state = flow(configuration.as_json(), *arguments, return_state=True)
+            outcome = state.result(raise_on_failure=False)
     if run is not None and run.flow_run is None and state.state_details.flow_run_id:
         run.flow_run = str(state.state_details.flow_run_id)
     if isinstance(outcome, BaseException):
@@ -150,20 +153,6 @@ def _flow(name: str) -> Any:  # noqa: ANN401 - Prefect's flows are generic in th
     from judge_audit_flows import mismatches, pipeline  # noqa: PLC0415
 
     return getattr(mismatches if name == MISMATCHES_FLOW else pipeline, name)
-
-
-def _cores() -> int:
-    import os  # noqa: PLC0415
-
-    return os.cpu_count() or 1
-
-
-def _runner(name: str, workers: int) -> Any:  # noqa: ANN401 - Prefect's runners share no useful type
-    """Give Prefect's task runner of a name."""
-    from prefect.task_runners import ProcessPoolTaskRunner, ThreadPoolTaskRunner  # noqa: PLC0415
-
-    kinds = {"threads": ThreadPoolTaskRunner, "processes": ProcessPoolTaskRunner}
-    return kinds[name](max_workers=workers)
 
 
 def closing_lines(

@@ -11,9 +11,7 @@ from judge_audit.project import audit_schema
 
 def _runners() -> dict[str, Any]:
     """Offer the runners that audit.yaml may name, and none of them."""
-    schema = audit_schema()
-    known = schema["properties"]["runner"].get("enum") or schema["$defs"].get("runner", {}).get("enum", [])
-    return {"enum": ["", *known]} if known else {}
+    return {"enum": ["", *audit_schema()["$defs"]["runner"]["enum"]]}
 
 
 class Overrides(BaseModel):
@@ -42,7 +40,7 @@ class Overrides(BaseModel):
         description="Spend so much at most, in the currency of the judge's card.",
     )
     runner: str = Field(
-        default="", title="Runner", description="How tasks run.", json_schema_extra=_runners()
+        default="", title="Runner", description="What runs the tasks.", json_schema_extra=_runners()
     )
     workers: int | None = Field(
         default=None, ge=0, title="Workers", description="Tasks at a time; 0 for one per core."

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_flows.broken import result_of_task
+from judge_audit_flows.runners import THREADS, lanes_of, workers_of
 from judge_audit_tasks import budget, check, combine, controls, gate, prepare, report, score, spent
 from prefect import flow
-from prefect.futures import as_completed
 
 from judge_audit import stages
+from judge_audit.blocks import Pace
 from judge_audit.progress import current_progress
+from judge_audit.project import Configuration
+from judge_audit.session import session
 
 if TYPE_CHECKING:
     from judge_audit.progress import Progress
@@ -53,12 +59,13 @@ def stage_by_stage(configuration: dict[str, Any]) -> tuple[stages.Prepared, int,
     progress.stage("planning")
     prepared = prepare(configuration)
     progress.stage("asking the judge", prepared.new_calls + prepared.reused_calls)
-    bought = _scored(configuration, prepared, progress)
+    pace = Pace()
+    bought = _scored(configuration, prepared, progress, pace)
     budget(configuration, prepared)
     prepared = combine(configuration, prepared)
     if prepared.blocks:
         progress.stage("asking the judge of changes combined", sum(block.probes for block in prepared.blocks))
-        bought += _scored(configuration, prepared, progress)
+        bought += _scored(configuration, prepared, progress, pace)
         budget(configuration, prepared)
     progress.stage("asking the controls")
     controls(configuration, prepared)
@@ -68,19 +75,34 @@ def stage_by_stage(configuration: dict[str, Any]) -> tuple[stages.Prepared, int,
     return prepared, bought, report(configuration, prepared)
 
 
-def _scored(configuration: dict[str, Any], prepared: stages.Prepared, progress: Progress) -> int:
-    """Score the blocks of a plan, each as a task, and count the answers bought."""
-    far = configuration["runner"] != "threads"
-    bought = 0
-    numbers = {block: number for number, block in enumerate(prepared.blocks, start=1)}
+def _scored(configuration: dict[str, Any], prepared: stages.Prepared, progress: Progress, pace: Pace) -> int:
+    """Score the blocks of a plan, some seconds of work a task, and count the answers bought."""
+    given = Configuration.from_json(configuration)
+    far = given.runner != THREADS
+    lanes = lanes_of(given.runner, workers_of(given), session(given).judge.card.concurrency)
+    # A task is told what it needs and no more: the blocks of a large plan are long lists.
+    briefly = replace(prepared, blocks=())
+    bought = number = 0
     for share in stages.rounds(prepared.blocks):
-        waiting = {
-            score.submit(configuration, prepared, block, block.source, numbers[block]): block
-            for block in share
-        }
-        for future in as_completed(list(waiting)):
-            bought += future.result()
+        deal = stages.Deal(share, lanes.tasks, pace)
+        done: SimpleQueue[Any] = SimpleQueue()
+        waiting: dict[Any, tuple[stages.Block, ...]] = {}
+        while True:
+            while len(waiting) < lanes.tasks and (taken := deal.take()):
+                number += 1
+                future = score.submit(
+                    configuration, briefly, taken, stages.named(taken), number, lanes.requests
+                )
+                waiting[future.task_run_id] = taken
+                future.add_done_callback(done.put)
+            if not waiting:
+                break
+            future = done.get()
+            taken = waiting.pop(future.task_run_id)
+            scored = result_of_task(future, given)
+            bought += scored.bought
+            pace.learn(sum(block.left for block in taken), scored.seconds)
             if far:
-                progress.advance(waiting[future].probes)
+                progress.advance(sum(block.probes for block in taken))
                 progress.tell(spent(configuration, prepared))
     return bought

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,11 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 LOOPBACK = "127.0.0.1"
-START_SECONDS = 60.0
+START_SECONDS = 180.0
+"""On a very busy machine a server takes more than a minute."""
+
 DRAIN_SECONDS = 10.0
 STOP_SECONDS = 5.0
 SETTLE_SECONDS = 0.3
 """Two counts this far apart that agree mean that nothing is under way."""
+
+LEAST_ROOM = 64 * 2**20
+"""Bytes that the disk of a server's folder must have free: its database and log grow by some dozen megabytes."""
 
 TRIES = 3
 """A start that fails is tried again: four servers starting at once on a small machine do fail."""
@@ -39,6 +45,7 @@ QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     # A failed task is told in one plain sentence by the command; a traceback before it helps nobody.
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
 }
 """No telemetry, and no lines that break a progress bar."""
@@ -65,8 +72,8 @@ def embedded_server(home: Path | None = None) -> Iterator[str]:
     inherit.
 
     Args:
-        home: Folder for the server's database and log. A folder that another run is using, and None, mean a
-            temporary one.
+        home: Folder for the server's database and log. A folder that another run is using or whose disk is nearly
+            full, and None, mean a temporary one.
 
     Yields:
         The address of the API.
@@ -125,13 +132,19 @@ def _applied(url: str) -> Iterator[None]:
 def _folder_of_our_own(home: Path | None) -> Iterator[Path]:
     """Hold a folder that no other server uses: the given one if it is free, else a temporary one."""
     with ExitStack() as stack:
-        lock = _locked(home) if home is not None else None
+        lock = _locked(home) if home is not None and _free(home) >= LEAST_ROOM else None
         if home is not None and lock is not None:
             stack.enter_context(lock)
             yield home.resolve()
         else:
             made = tempfile.TemporaryDirectory(prefix="judge-audit-prefect-", ignore_cleanup_errors=True)
             yield Path(stack.enter_context(made))
+
+
+def _free(folder: Path) -> int:
+    """Say how many bytes the disk of a folder, which need not be there yet, has free."""
+    there = next(path for path in (folder.resolve(), *folder.resolve().parents) if path.exists())
+    return shutil.disk_usage(there).free
 
 
 def _locked(home: Path) -> IO[str] | None:
@@ -163,8 +176,13 @@ def _start(folder: Path) -> tuple[subprocess.Popen[str], str]:
         if url and _healthy(process, url, deadline):
             return process, url
         _stop(process)
-        if time.monotonic() >= deadline:
+        if time.monotonic() >= deadline or _free(folder) < LEAST_ROOM:
             break
+    if _free(folder) < LEAST_ROOM:
+        raise MachineryError(
+            f"the embedded Prefect server did not start: the disk of {folder} has {_free(folder) // 2**20} MiB left. "
+            "Nothing committed is lost: make room there (TMPDIR names another folder), then run again."
+        )
     said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-8:]
     raise MachineryError(
         "the embedded Prefect server did not start. Run the command again, or set PREFECT_API_URL to a "

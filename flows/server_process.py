@@ -10,34 +10,21 @@ import os
 import socket
 import sys
 import threading
-import time
 
-GLANCE_SECONDS = 0.5
+from judge_audit_flows.parents import die_with_parent
 
 
-def _die_with_parent() -> None:
-    """End this process when its parent has ended, however that came about.
-
-    The parent holds the other end of our input; a fork of the parent may hold it too, hence the second look.
-    """
-    parent = os.getppid()
-
-    def listen() -> None:
-        sys.stdin.buffer.read()
-        os._exit(0)
-
-    def glance() -> None:
-        while os.getppid() == parent:
-            time.sleep(GLANCE_SECONDS)
-        os._exit(0)
-
-    for watch in (listen, glance):
-        threading.Thread(target=watch, daemon=True).start()
+def _end_with_input() -> None:
+    """End this process when nobody holds the other end of its input any more: its parent does, and has ended."""
+    sys.stdin.buffer.read()
+    os._exit(0)
 
 
 def main() -> None:
     """Serve."""
-    _die_with_parent()
+    # A fork of the parent may hold the input too, hence both.
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    die_with_parent()
     door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     door.setsockopt(
         socket.SOL_SOCKET, socket.SO_REUSEADDR, 1

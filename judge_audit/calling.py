@@ -23,7 +23,7 @@ from judge_audit.sight import ASKINGS, SIGHT
 from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -65,11 +65,13 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
     mask: Callable[[Row], NDArray[np.bool_] | None] | None = None,
     damage: Damage | None = None,
     purse: Purse | None = None,
+    ends: Collection[str] = (),
+    known: bool = False,
 ) -> Iterator[BatchResult]:
     """Score items with all their probes, batch by batch.
 
-    Batches are cut from the planned probes, so the same plan has the same batches whatever is answered. A probe
-    that is to be asked alone is a batch of its own beside them.
+    Batches are cut from the planned probes of a block, so the same plan has the same batches whatever is answered
+    and however many blocks are scored at once. A probe that is to be asked alone is a batch of its own beside them.
 
     Args:
         judge: The judge.
@@ -81,6 +83,8 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
         mask: Reads the mask of an item that came with one; asked only for probes that keep to it.
         damage: Draws the damaged member of a pair from its item, its probe and the item's pixels.
         purse: What the answers are paid from; where it is empty, the scoring ends.
+        ends: Items that are the last of a block: no batch goes on beyond them.
+        known: Whether the judge has ever answered anything.
 
     Yields:
         What to commit. A batch with nothing new is yielded with no rows.
@@ -89,14 +93,15 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
         UsageError: If the judge breaks its contract, or fails on picture after picture.
     """
     renderer = fingerprint()
-    known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
+    known = known or any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
     draw = Drawing(axes, damage)
-    with ahead(_drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask)) as batches:
+    drawn = _drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask, ends)
+    with ahead(drawn) as batches:
         asked = (_ask(judge, batch, size, renderer, purse) for size, batch in batches)
         yield from kept(judge, asked, known=known)
 
 
-def _drawn(
+def _drawn(  # noqa: PLR0913, PLR0917, C901 - what probes are drawn with
     work: Sequence[tuple[Row, Sequence[Row]]],
     batch_size: int,
     draw: Drawing,
@@ -104,6 +109,7 @@ def _drawn(
     answered: Mapping[tuple[str, int], Row],
     renderer: str,
     mask: Callable[[Row], NDArray[np.bool_] | None] | None,
+    ends: Collection[str],
 ) -> Iterator[tuple[int, list[Drawn]]]:
     """Draw the probes that are not settled yet, in batches of planned probes."""
     batch: list[Drawn] = []
@@ -134,6 +140,9 @@ def _drawn(
             if size == batch_size:
                 yield size, batch
                 batch, size = [], 0
+        if size and item["item_id"] in ends:
+            yield size, batch
+            batch, size = [], 0
     if size:
         yield size, batch
 

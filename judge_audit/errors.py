@@ -73,4 +73,9 @@ class InputError(UsageError):
         lines = [str(fault) for fault in self.faults]
         if advice:
             lines.append(advice)
+        self._advice = advice
         super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[tuple[Fault, ...], str]]:
+        """Be made again of the faults where it is passed between processes."""
+        return type(self), (self.faults, self._advice)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from judge_audit.session import hold
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+
+    from judge_audit.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +117,10 @@ def audit(
     configuration = resolve(None, given)
     current = hold(configuration, load_judge(judge))
     prepared = stages.prepare(current)
-    with ThreadPoolExecutor(max_workers=max(1, configuration.workers or 2)) as pool:
-        for share in stages.rounds(prepared.blocks):
-            list(pool.map(lambda block: stages.score(current, prepared, block), share))
-        prepared = stages.combine(current, prepared)
-        list(pool.map(lambda block: stages.score(current, prepared, block), prepared.blocks))
+    pace = stages.Pace()
+    _scored(current, prepared, pace)
+    prepared = stages.combine(current, prepared)
+    _scored(current, prepared, pace)
     stages.settle_budget(current, prepared)
     stages.score_controls(current, prepared)
     stages.check(current, prepared)
@@ -126,3 +128,23 @@ def audit(
     return Audit(
         prepared.audit_id, outcome.position, configuration.lake, Path(outcome.report), outcome.document
     )
+
+
+def _scored(current: Session, prepared: stages.Prepared, pace: stages.Pace) -> None:
+    """Score the blocks of a plan in threads."""
+    workers = max(1, current.configuration.workers or 2)
+    for share in stages.rounds(prepared.blocks):
+        deal = stages.Deal(share, workers, pace)
+
+        def work(_: int, deal: stages.Deal = deal) -> None:
+            while taken := deal.take():
+                began = time.monotonic()
+                try:
+                    stages.score(current, prepared, *taken)
+                except BaseException:
+                    deal.end()
+                    raise
+                pace.learn(sum(block.left for block in taken), time.monotonic() - began)
+
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(work, range(workers)))

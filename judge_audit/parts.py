@@ -140,8 +140,13 @@ def _use(path: Path) -> tuple[Use, Path, str]:
         return parse_use(path.name, yaml.safe_load(content)), path, file_digest(content)
 
 
-def configured_judge(configuration: Configuration) -> Judge:
+def configured_judge(configuration: Configuration, requests: int = 0) -> Judge:
     """Load the judge that a configuration names.
+
+    Args:
+        configuration: The configuration.
+        requests: Requests that it may have under way at most, where this process is one of several; 0 for what
+            its card says.
 
     Raises:
         UsageError: If there is none, or it cannot be loaded.
@@ -151,6 +156,7 @@ def configured_judge(configuration: Configuration) -> Judge:
         configuration.judge,
         project=Path(project) if project else None,
         kinds={name: part.thing for name, part in find_kinds(project).items()},
+        requests=requests,
     )
 
 

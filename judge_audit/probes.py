@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from judge_audit.axes.axis import Axis
     from judge_audit.mismatches import Mismatches
 
-PROBES_PER_BLOCK = 768
-"""Size of a block of work: each task costs some two seconds of its own, so it is to be many times longer."""
-
 RETEST = 2
 """Untouched ladder items are scored at least this often: the judge's own noise is measured, not declared."""
 
@@ -64,25 +61,6 @@ class Plan:
     def tables(self) -> dict[str, pa.Table]:
         """The tables of the plan by name, as the lake keeps them."""
         return {name: getattr(self, name) for name in PLANNED}
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A share of the plan that one task works through: some items with all their probes.
-
-    Attributes:
-        source: Where the items come from.
-        item_ids: The items.
-        probes: How many probes they have.
-        first: Whether it is done before any other begins: the anchors are.
-        plan_id: The plan of combined probes that the block belongs to, "" for the audit's own.
-    """
-
-    source: str
-    item_ids: tuple[str, ...]
-    probes: int
-    first: bool = False
-    plan_id: str = ""
 
 
 def choose_ladder_items(items: Sequence[Mapping[str, Any]], count: int, seed: int) -> tuple[str, ...]:
@@ -352,35 +330,3 @@ def _with_plan(table: pa.Table, plan_id: str) -> pa.Table:
 
     column = pa.array([plan_id] * table.num_rows, table.schema.field("plan_id").type)
     return table.set_column(table.schema.get_field_index("plan_id"), table.schema.field("plan_id"), column)
-
-
-def blocks(plan: Plan) -> tuple[Block, ...]:
-    """Cut a plan into blocks of whole items within a source, each of some seconds of work; anchors come first."""
-    counts: dict[str, int] = dict.fromkeys(plan.items.column("item_id").to_pylist(), 0)
-    first: set[str] = set()
-    for row in plan.probes.select(["item_id", "axis"]).to_pylist():
-        counts[row["item_id"]] = counts.get(row["item_id"], 0) + 1
-        if row["axis"] == ANCHOR:
-            first.add(row["item_id"])
-    found: list[Block] = []
-    groups: dict[tuple[bool, str], list[str]] = {}
-    for row in plan.items.select(["item_id", "source"]).to_pylist():
-        groups.setdefault((row["item_id"] not in first, row["source"]), []).append(row["item_id"])
-    for later, source in sorted(groups):
-        held: list[str] = []
-        size = 0
-        for item_id in sorted(groups[later, source]):
-            if held and size + counts[item_id] > PROBES_PER_BLOCK:
-                found.append(Block(source, tuple(held), size, not later))
-                held, size = [], 0
-            held.append(item_id)
-            size += counts[item_id]
-        if held:
-            found.append(Block(source, tuple(held), size, not later))
-    return tuple(found)
-
-
-def rounds(whole: Sequence[Block]) -> tuple[tuple[Block, ...], ...]:
-    """Deal blocks into rounds, each done before the next begins: the anchors, then the rest."""
-    dealt = (tuple(block for block in whole if block.first == first) for first in (True, False))
-    return tuple(share for share in dealt if share)

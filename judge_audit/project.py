@@ -53,7 +53,9 @@ class Configuration:
         context: internal (failure costs a rerun) or outside.
         limits: Limits that differ from the shipped ones.
         uses: What a team declares for its uses: limits, owners and the channel for appeals.
-        runner: threads or processes.
+        runner: threads, processes, dask or ray.
+        runner_address: Where a Dask scheduler or a Ray cluster is, "" for one that is started for the run.
+        runner_options: What one that is started is told beside the number of its workers.
         workers: Tasks at a time; 0 for one per core.
         skip_bad: Leave bad rows of the items file out, and list them.
         max_calls: Pictures shown to the judge in this run at most, None for any number.
@@ -86,6 +88,8 @@ class Configuration:
     limits: Mapping[str, float] = field(default_factory=dict)
     uses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     runner: str = "threads"
+    runner_address: str = ""
+    runner_options: Mapping[str, Any] = field(default_factory=dict)
     workers: int = 0
     skip_bad: bool = False
     max_calls: int | None = None
@@ -98,7 +102,8 @@ class Configuration:
         """Give what an audit goes by as plain values; not `notify`, whose address may be a secret."""
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "notify"}
         listed = {"axes": list(self.axes), "limits": dict(self.limits), "uses": dict(self.uses)}
-        return plain | listed | {"registry": dict(self.registry)}
+        mappings = {"registry": dict(self.registry), "runner_options": dict(self.runner_options)}
+        return plain | listed | mappings
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Configuration:
@@ -146,6 +151,7 @@ def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None)
     merged.setdefault("lake", str(base / DEFAULT_LAKE))
     beside = base if "://" in str(merged["lake"]) else Path(merged["lake"]).parent
     merged.setdefault("report", str(beside / "judge-audit-report"))
+    merged |= _runner(content, given)
     axes = merged.get("axes", ("default",))
     merged["axes"] = tuple([axes] if isinstance(axes, str) else axes)
     from judge_audit.limits import read_limits  # noqa: PLC0415 - it reads a file
@@ -157,6 +163,28 @@ def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None)
 
         hook_of(configuration)
     return configuration
+
+
+def _runner(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what runs the tasks: a name, or a block with its number of workers, its address and its options.
+
+    A runner named on the command line takes nothing of another kind's block.
+    """
+    blocks = [
+        entry if isinstance(entry, dict) else {"kind": entry}
+        for entry in (content.get("runner"), given.get("runner"))
+        if entry
+    ]
+    if not blocks:
+        return {}
+    told = blocks[-1] if blocks[-1]["kind"] != blocks[0]["kind"] else {**blocks[0], **blocks[-1]}
+    workers = given.get("workers", told.get("workers", content.get("workers", 0)))
+    return {
+        "runner": told["kind"],
+        "runner_address": told.get("address", ""),
+        "runner_options": told.get("options", {}),
+        "workers": workers,
+    }
 
 
 def is_table(judge: str, project: Path) -> bool:

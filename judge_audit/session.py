@@ -67,10 +67,13 @@ class Session:
     Attributes:
         configuration: What the audit was asked to do.
         given_judge: A judge handed over in Python, instead of the configuration's name for one.
+        requests: Requests of the judge that this process may have under way at most, where it is one of several;
+            0 for what the card says.
     """
 
     configuration: Configuration
     given_judge: Judge | None = None
+    requests: int = 0
     _judge: Judge | None = None
     _items: ItemsRead | None = None
     _plans: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
@@ -122,7 +125,7 @@ class Session:
     def judge(self) -> Judge:
         """The judge under audit, of the epoch it is in by what the lake has seen."""
         if self._judge is None:
-            found = self.given_judge or configured_judge(self.configuration)
+            found = self.given_judge or configured_judge(self.configuration, self.requests)
             self._judge = at_epoch(found, known_epoch(self.configuration.lake, found.card))
         return self._judge
 
@@ -363,13 +366,18 @@ _sessions: dict[str, Session] = {}
 _lock = threading.Lock()
 
 
-def session(configuration: Configuration) -> Session:
-    """Give this process's session for a configuration, the same one each time."""
-    name = text_digest(canonical_json(configuration.as_json()))
+def session(configuration: Configuration, requests: int = 0) -> Session:
+    """Give this process's session for a configuration, the same one each time.
+
+    Args:
+        configuration: The configuration.
+        requests: Requests of the judge that this process may have under way; 0 for what the card says.
+    """
+    name = text_digest(canonical_json(configuration.as_json()), str(requests))
     with _lock:
         if name not in _sessions:
             _sessions.clear()
-            _sessions[name] = Session(configuration)
+            _sessions[name] = Session(configuration, requests=requests)
         return _sessions[name]
 
 

@@ -5,7 +5,9 @@ What takes less than the two seconds that a task costs by itself is a plain func
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import time
+from dataclasses import dataclass
+from typing import Any
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -15,8 +17,18 @@ from judge_audit.progress import current_progress
 from judge_audit.project import Configuration
 from judge_audit.session import session
 
-if TYPE_CHECKING:
-    from judge_audit.probes import Block
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a task came to.
+
+    Attributes:
+        bought: Answers bought from the judge.
+        seconds: How long it took.
+    """
+
+    bought: int
+    seconds: float
 
 
 @task(name="prepare", cache_policy=NO_CACHE, persist_result=False)
@@ -37,17 +49,33 @@ def prepare(configuration: dict[str, Any]) -> stages.Prepared:
     tags=["judge-audit-score"],
 )
 def score(
-    configuration: dict[str, Any], prepared: stages.Prepared, block: Block, source: str, number: int
-) -> int:
-    """Score one block of items with all their ladders; every batch is committed as it is answered."""
-    del source, number  # they name the run on Prefect's page
-    current, progress = session(Configuration.from_json(configuration)), current_progress()
+    configuration: dict[str, Any],
+    prepared: stages.Prepared,
+    taken: tuple[stages.Block, ...],
+    source: str,
+    number: int,
+    requests: int = 0,
+) -> Scored:
+    """Score some blocks of items with all their ladders; every batch is committed as it is answered.
+
+    Args:
+        configuration: A resolved configuration as plain values.
+        prepared: The audit.
+        taken: The blocks.
+        source: Names the run on Prefect's page.
+        number: The same.
+        requests: Requests of the judge that this process may have under way; 0 for what the card says.
+    """
+    del source, number
+    began = time.monotonic()
+    current, progress = session(Configuration.from_json(configuration), requests), current_progress()
 
     def settled(probes: int) -> None:
         progress.advance(probes)
         progress.tell(stages.spent_so_far(current, prepared))
 
-    return stages.score(current, prepared, block, on_probes=settled)
+    bought = stages.score(current, prepared, *taken, on_probes=settled)
+    return Scored(bought, time.monotonic() - began)
 
 
 def spent(configuration: dict[str, Any], prepared: stages.Prepared) -> str:

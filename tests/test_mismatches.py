@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from judge_audit.axes import builtin_axes
+from judge_audit.blocks import blocks
 from judge_audit.brand import example_rules
 from judge_audit.calling import score_block
 from judge_audit.demo.scene_pairs import write_scene_pairs
@@ -23,7 +24,7 @@ from judge_audit.judges.protocol import Reply
 from judge_audit.kinds import mismatch_kinds
 from judge_audit.mismatches import plan_mismatches, sides_of
 from judge_audit.pairs import read_pairs
-from judge_audit.probes import blocks, make_plan, turns
+from judge_audit.probes import make_plan, turns
 from judge_audit.strangers import read_strangers
 from judge_audit.workshop import Workshop
 

@@ -1,4 +1,4 @@
-"""The plan: content-named probes, a fair draw of ladder items, blocks of whole items."""
+"""The plan: content-named probes, a fair draw of ladder items."""
 
 from __future__ import annotations
 
@@ -97,16 +97,6 @@ def test_a_change_of_anything_the_judge_sees_is_another_probe(change):
     base = {"pixels": "p", "axis": "blur", "strength": 0.1, "version": 1, "prompt": "a cat"}
     other = {"pixels": "q", "axis": "crop", "strength": 0.2, "version": 2, "prompt": "a dog"}
     assert probes.probe_id(*base.values()) != probes.probe_id(*(base | {change: other[change]}).values())
-
-
-def test_blocks_hold_every_item_once_and_never_mix_sources():
-    made = plan({"a": 150, "b": 30}, ladder_items=40)
-    cut = probes.blocks(made)
-    held = [item_id for block in cut for item_id in block.item_ids]
-    assert sorted(held) == sorted(made.items.column("item_id").to_pylist())
-    assert len(held) == len(set(held))
-    assert all(item_id.startswith(block.source) for block in cut for item_id in block.item_ids)
-    assert sum(block.probes for block in cut) == made.probes.num_rows
 
 
 def test_a_local_axis_names_its_region_in_the_probe_and_a_mask_makes_another_probe():

@@ -20,7 +20,7 @@ DEMO_FOLDER = Path("judge-audit-demo")
 
 REPORT = typer.Option(None, "--report", help="Folder of the report.")
 LAKE = typer.Option(None, "--lake", help="Folder of the results.")
-RUNNER = typer.Option(None, "--runner", help="How tasks run: threads or processes.")
+RUNNER = typer.Option(None, "--runner", help="What runs the tasks: threads, processes, dask or ray.")
 WORKERS = typer.Option(None, "--workers", help="Tasks at a time; 0 for one per core.")
 MAX_CALLS = typer.Option(None, "--max-calls", min=0, help="Show the judge so many pictures at most.")
 MAX_COST = typer.Option(

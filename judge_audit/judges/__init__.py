@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,7 @@ def load_judge(
     *,
     project: Path | None = None,
     kinds: Mapping[str, ModuleType] | None = None,
+    requests: int = 0,
 ) -> Judge:
     """Load a judge.
 
@@ -102,6 +104,8 @@ def load_judge(
         spec: A built-in name, the name or path of a card, `module:attribute`, a callable, or a judge.
         project: The team's folder, where modules and cards (in `cards/`) are looked for.
         kinds: Judge kinds by name; the built-in ones if not given.
+        requests: Requests that it may have under way at most, where this process is one of several; 0 for what
+            its card says.
 
     Raises:
         UsageError: If there is no such judge or it cannot be loaded; says what to write.
@@ -134,5 +138,7 @@ def load_judge(
         raise UsageError(
             f"judge “{card.name}”: there is no kind “{card.kind}”; the kinds are {', '.join(sorted(kinds))}."
         )
+    if requests:
+        card = replace(card, concurrency=min(card.concurrency, requests))
     built: Judge = kinds[card.kind].build(card, project=project)
     return built

@@ -10,7 +10,8 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import Fault, InputError, UsageError
+from judge_audit.errors import Fault, InputError, MachineryError, UsageError
+from judge_audit.hanging import Hangs, within
 from judge_audit.judges.card_faults import ADVICE
 from judge_audit.judges.cards import Card
 from judge_audit.judges.comparing_callable import CallableComparer, compares
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 KIND = "callable"
+
+TIMEOUT = 1800.0
+"""Seconds for a batch of pictures, the first of which may have to load a model."""
 
 
 class CallableJudge:
@@ -38,8 +42,23 @@ class CallableJudge:
         return self._card
 
     def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
-        """Call the function with images (height, width, 3; 8-bit sRGB) and prompts."""
-        answers = self._function([entry.image for entry in stimuli], [entry.prompt for entry in stimuli])
+        """Call the function with images (height, width, 3; 8-bit sRGB) and prompts.
+
+        Raises:
+            MachineryError: If it hangs.
+            UsageError: If it returns what is no list.
+        """
+        images, prompts = [entry.image for entry in stimuli], [entry.prompt for entry in stimuli]
+        seconds = float(self._card.settings.get("timeout", TIMEOUT))
+        try:
+            answers = within(seconds, lambda: self._function(images, prompts))
+        except Hangs as error:
+            where = f" It stands at {error.place}." if error.place else ""
+            raise MachineryError(
+                f"the judge “{self._card.name}” gave no answer to {len(images)} pictures within {seconds:g} s: it "
+                f"hangs.{where} Nothing committed is lost: the same command goes on from there. If it does need "
+                "longer, write a card of kind: callable with a higher timeout: in seconds."
+            ) from error
         try:
             answers = list(answers)
         except TypeError as error:

@@ -3,7 +3,7 @@
 The flows and the in-process audit for notebooks call these same functions.
 """
 
-from judge_audit.probes import rounds
+from judge_audit.blocks import Block, Deal, Pace, named, rounds
 from judge_audit.stages.asking import pace, score
 from judge_audit.stages.combining import chosen_at_most, combine
 from judge_audit.stages.examining import check
@@ -15,8 +15,11 @@ from judge_audit.stages.reporting import Outcome, report
 from judge_audit.stages.watching import canaries_due
 
 __all__ = [
+    "Block",
+    "Deal",
     "Gated",
     "Outcome",
+    "Pace",
     "Prepared",
     "budget_lines",
     "canaries_due",
@@ -25,6 +28,7 @@ __all__ = [
     "combine",
     "estimate",
     "gate_audit",
+    "named",
     "pace",
     "prepare",
     "report",

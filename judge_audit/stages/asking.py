@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +20,18 @@ from judge_audit.tables import from_rows
 from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from judge_audit.blocks import Block
     from judge_audit.budget import Purse
     from judge_audit.calling import BatchResult
     from judge_audit.drawing import Damage
     from judge_audit.judges.protocol import Judge
-    from judge_audit.probes import Block
     from judge_audit.session import Session
     from judge_audit.stages.planning import Prepared
+
+    Work = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
+    """Items, each with its probes."""
 
 
 UNMEASURED = frozenset({ANCHOR, *SIGHT})
@@ -55,7 +59,7 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
     if not current.lake.answered(card.judge_id).num_rows:
         shown = [
             (item, [probe for probe in probes if is_first(probe)])
-            for item, probes in work_of(current, prepared, None)[:TRIED]
+            for item, probes in work_of(current, prepared)[:TRIED]
         ]
         purse = current.purse(prepared.audit_id)
         bought = _buy(current, current.judge, shown, _damage(current, prepared), purse=purse)
@@ -66,16 +70,16 @@ def pace(current: Session, prepared: Prepared) -> tuple[float, int]:
 
 
 def score(
-    current: Session, prepared: Prepared, block: Block, *, on_probes: Callable[[int], None] | None = None
+    current: Session, prepared: Prepared, *taken: Block, on_probes: Callable[[int], None] | None = None
 ) -> int:
-    """Have the judge and the ruler answer every probe of a block, the surveyor only the untouched ones.
+    """Have the judge and the ruler answer every probe of some blocks, the surveyor only the untouched ones.
 
     Each batch is committed as it comes.
 
     Args:
         current: The session.
         prepared: The audit.
-        block: The share of work.
+        taken: The blocks, of one plan.
         on_probes: Told how many probes of the judge were settled.
 
     Returns:
@@ -90,39 +94,42 @@ def score(
     purse = current.purse(prepared.audit_id)
     if purse is not None and purse.spent().stopped:
         return 0
-    work = work_of(current, prepared, block)
+    work, ends = work_of(current, prepared, taken), frozenset(block.item_ids[-1] for block in taken)
     # The instruments need no turn of the judge's: they measure while it thinks.
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as beside:
-        measured = beside.submit(_measure, current, work)
+        measured = beside.submit(_measure, current, work, ends)
         if comparing(current):
             name = prepared.plan_id
-            bought = buy_comparisons(current, name, block=block, on_settled=on_probes, purse=purse)
+            bought = buy_comparisons(current, name, blocks=taken, on_settled=on_probes, purse=purse)
         else:
-            bought = _buy(current, current.judge, work, _damage(current, prepared), on_probes, purse)
+            damage = _damage(current, prepared)
+            bought = _buy(current, current.judge, work, damage, on_probes=on_probes, purse=purse, ends=ends)
         measured.result()
     return bought
 
 
-def _measure(current: Session, work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> None:
+def _measure(current: Session, work: Work, ends: Collection[str]) -> None:
     """Have the ruler answer untouched items and ladders, the surveyor the untouched items."""
     ruled = [(item, [probe for probe in probes if is_ruled(probe)]) for item, probes in work]
     surveyed = [(item, [probe for probe in probes if is_first(probe)]) for item, probes in work]
     for measuring, share in ((current.ruler, ruled), (current.surveyor, surveyed)):
-        _buy(current, measuring, share)
+        _buy(current, measuring, share, ends=ends)
 
 
 def _buy(
     current: Session,
     judge: Judge,
-    work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+    work: Work,
     damage: Damage | None = None,
+    *,
     on_probes: Callable[[int], None] | None = None,
     purse: Purse | None = None,
+    ends: Collection[str] = (),
 ) -> int:
     """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
     bought = 0
     with current.turn(judge.card):
-        for batch in batches_of(current, judge, work, damage, purse):
+        for batch in batches_of(current, judge, work, damage, purse=purse, ends=ends):
             if batch.calls:
                 keep(current, batch.calls, batch.scores)
             bought += sum(call["state"] != State.INERT for call in batch.calls)
@@ -134,21 +141,29 @@ def _buy(
 def batches_of(
     current: Session,
     judge: Judge,
-    work: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+    work: Work,
     damage: Damage | None = None,
+    *,
     purse: Purse | None = None,
+    ends: Collection[str] = (),
 ) -> Iterator[BatchResult]:
     """Ask a judge for what is not in the lake yet."""
-    held = current.lake.answered(judge.card.judge_id).to_pylist()
+    held = current.lake.answered(judge.card.judge_id)
+    silent = pa.array([State.FAILED.value, State.INERT.value])
+    known = pc.any(pc.invert(pc.is_in(held["state"], value_set=silent))).as_py()
+    asked = pa.array([probe["probe_id"] for _, probes in work for probe in probes], pa.string())
+    mine = held.filter(pc.is_in(held["probe_id"], value_set=asked)).to_pylist()
     return score_block(
         judge,
         work,
         axes=current.axes,
         load=current.planned_pixels,
-        answered={(row["probe_id"], row["repeat"]): row for row in held},
+        answered={(row["probe_id"], row["repeat"]): row for row in mine},
+        known=bool(known),
         mask=current.mask,
         damage=damage,
         purse=purse,
+        ends=ends,
     )
 
 
@@ -173,26 +188,36 @@ def is_first(probe: Mapping[str, Any]) -> bool:
 
 
 def work_of(
-    current: Session, prepared: Prepared, block: Block | None, only: frozenset[str] | None = None
-) -> list[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
-    """Give items with their probes, in the order of the plan; those of one block, or all but what was chosen.
+    current: Session, prepared: Prepared, taken: Sequence[Block] = (), *, only: frozenset[str] | None = None
+) -> Work:
+    """Give items with their probes, in the order of the plan; those of some blocks, or all but what was chosen.
 
     Args:
         current: The session.
         prepared: The audit.
-        block: The share of work, None for all.
+        taken: The blocks, none for all.
         only: Names of items where not all are wanted.
+
+    Raises:
+        UsageError: If the plan is not in the lake, because this process looks into another one.
     """
     items = current.plan_table("items", prepared.plan_id)
+    if taken and not items.num_rows:
+        raise UsageError(
+            f"a worker on {platform.node()} finds no plan in the lake at {current.lake.url}: that is a folder of its "
+            "own. Workers of several machines need a lake that all of them reach, such as s3://bucket/folder."
+        )
     sounded, _ = combined_plans(prepared, prepared.judge_id)
-    plans = (block.plan_id,) if block is not None and block.plan_id else (prepared.plan_id, sounded)
+    plans = (taken[0].plan_id,) if taken and taken[0].plan_id else (prepared.plan_id, sounded)
     probes = pa.concat_tables([current.plan_table("probes", name) for name in plans])
-    if block is not None or only is not None:
-        wanted = pa.array(sorted(block.item_ids if block is not None else only or ()), pa.string())
+    order = [item_id for block in taken for item_id in block.item_ids]
+    if taken or only is not None:
+        wanted = pa.array(order if taken else sorted(only or ()), pa.string())
         items = items.filter(pc.is_in(items["item_id"], value_set=wanted))
         probes = probes.filter(pc.is_in(probes["item_id"], value_set=wanted))
-    held: dict[str, list[Mapping[str, Any]]] = {item_id: [] for item_id in items["item_id"].to_pylist()}
-    order = [("item_id", "ascending"), ("axis", "ascending"), ("rung", "ascending"), ("repeat", "ascending")]
-    for probe in probes.sort_by(order).to_pylist():
+    rows = {row["item_id"]: row for row in items.sort_by("item_id").to_pylist()}
+    held: dict[str, list[Mapping[str, Any]]] = {item_id: [] for item_id in rows}
+    keys = [("item_id", "ascending"), ("axis", "ascending"), ("rung", "ascending"), ("repeat", "ascending")]
+    for probe in probes.sort_by(keys).to_pylist():
         held[probe["item_id"]].append(probe)
-    return [(item, held[item["item_id"]]) for item in items.sort_by("item_id").to_pylist()]
+    return [(rows[item_id], held[item_id]) for item_id in order or rows]

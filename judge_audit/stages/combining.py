@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.axes import fingerprint
+from judge_audit.blocks import blocks
 from judge_audit.checks.evidence import Evidence
 from judge_audit.checks.headroom_choice import choose
 from judge_audit.combined import CHOSEN_MOST, combined_rows, visible_points
 from judge_audit.limits import read_limits
-from judge_audit.probes import RETEST, Plan, blocks
+from judge_audit.probes import RETEST, Plan
 from judge_audit.session import responses
 from judge_audit.stages.planning import combined_plans, count_asked, unsettled_of
 from judge_audit.stages.watching import keep_to
@@ -42,15 +43,18 @@ def combine(current: Session, prepared: Prepared) -> Prepared:
         return replace(prepared, blocks=())
     keep_to(current, prepared.canaries)
     probes = chosen_probes(current, prepared, current.judge.card)
-    new, unsettled = unsettled_of(current, probes)
+    new, left = unsettled_of(current, probes)
     items = current.plan_table("items", prepared.plan_id)
-    carriers = items.filter(pc.is_in(items["item_id"], value_set=pa.array(sorted(unsettled), pa.string())))
+    # All that carry combinations, whatever is answered: blocks are fixed by the plan.
+    carriers = items.filter(pc.is_in(items["item_id"], value_set=probes["item_id"].combine_chunks().unique()))
     _, name = combined_plans(prepared, prepared.judge_id)
     nothing = {table: empty(table) for table in ("refusals", "mismatches", "unsuited")}
     second = Plan(plan_id=name, items=carriers, probes=probes, ladder_items=(), sight_items=(), **nothing)
     return replace(
         prepared,
-        blocks=tuple(replace(block, plan_id=name) for block in blocks(second)),
+        blocks=tuple(
+            replace(block, plan_id=name) for block in blocks(second, current.judge.card.batch_size, left)
+        ),
         new_calls=prepared.new_calls + new,
         reused_calls=prepared.reused_calls + count_asked(probes) - new,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -24,13 +25,13 @@ from judge_audit.vocabulary import PAIR_AXIS, State
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from judge_audit.blocks import Block
     from judge_audit.budget import Purse
     from judge_audit.comparisons.answers import Heard
     from judge_audit.comparisons.planning import Asked, Key
     from judge_audit.judges.cards import Card
     from judge_audit.judges.controls.comparing import PairedJudge
     from judge_audit.judges.protocol import Recipe
-    from judge_audit.probes import Block
     from judge_audit.session import Session
 
     Row = Mapping[str, Any]
@@ -67,19 +68,19 @@ def comparison_plan(current: Session, plan_id: str) -> ComparisonPlan:
     return held[plan_id]
 
 
-def outstanding(current: Session, plan_id: str) -> tuple[int, Counter[str], set[str]]:
+def outstanding(current: Session, plan_id: str) -> tuple[int, Counter[str], Counter[str]]:
     """Say what is left to ask.
 
     Returns:
-        How many comparisons are not in the lake; how many are planned of each item that they begin with; and the
-        items of which any is left.
+        How many comparisons are not in the lake; how many are planned by the item that they begin with; and how
+        many of those are left.
     """
     answers, renderer = answers_of(current, current.judge.card.judge_id), fingerprint()
     plan = comparison_plan(current, plan_id)
     left = {asked.key: asked for asked in plan.asked if not settled(answers.get(asked.key), renderer)}
-    items = {str(asked.first["item_id"]) for asked in left.values()}
+    waiting = Counter(str(asked.first["item_id"]) for asked in left.values())
     begun = {asked.key: str(asked.first["item_id"]) for asked in plan.asked}
-    return len(left), Counter(begun.values()), items
+    return len(left), Counter(begun.values()), waiting
 
 
 def plan_notes(current: Session, plan_id: str) -> tuple[str, ...]:
@@ -105,7 +106,7 @@ def buy_comparisons(
     current: Session,
     plan_id: str,
     *,
-    block: Block | None = None,
+    blocks: Sequence[Block] | None = None,
     most: int | None = None,
     on_settled: Callable[[int], None] | None = None,
     purse: Purse | None = None,
@@ -115,30 +116,39 @@ def buy_comparisons(
     Args:
         current: The session.
         plan_id: The audit's plan.
-        block: The share of work: comparisons that begin with its items.
+        blocks: The shares of work: of each the comparisons that begin with its items, in batches of its own.
         most: Comparisons at most, from the first on.
         on_settled: Told how many planned comparisons were settled.
         purse: What the answers are paid from.
     """
     judge = current.judge
     assert isinstance(judge, ComparingJudge)
-    work = list(comparison_plan(current, plan_id).asked)
-    if block is not None:
-        inside = set(block.item_ids)
-        work = [asked for asked in work if asked.first["item_id"] in inside]
+    work = comparison_plan(current, plan_id).asked
+    shares = [work] if blocks is None else _dealt(work, blocks)
     items = {row["item_id"]: row for row in current.plan_table("items", plan_id).to_pylist()}
     drawing = Drawing(current.axes, current.damage(plan_id))
     easel = Easel(items, drawing, current.planned_pixels, current.mask)
     answered = answers_of(current, judge.card.judge_id)
     bought = 0
     with current.turn(judge.card):
-        for batch in compare_block(judge, work[:most], easel, answered, purse):
+        asked = (compare_block(judge, share[:most], easel, answered, purse) for share in shares)
+        for batch in chain.from_iterable(asked):
             if batch.rows:
                 current.lake.commit({"comparisons": from_rows("comparisons", batch.rows)})
             bought += sum(row["state"] != State.INERT for row in batch.rows)
             if on_settled:
                 on_settled(batch.settled)
     return bought
+
+
+def _dealt(work: Sequence[Asked], blocks: Sequence[Block]) -> list[list[Asked]]:
+    """Give each block its comparisons, in the order of the plan."""
+    place = {name: at for at, block in enumerate(blocks) for name in block.item_ids}
+    shares: list[list[Asked]] = [[] for _ in blocks]
+    for asked in work:
+        if (at := place.get(str(asked.first["item_id"]))) is not None:
+            shares[at].append(asked)
+    return shares
 
 
 def pair_controls(current: Session, zones_id: str) -> tuple[PairedJudge, ...]:

@@ -15,6 +15,7 @@ from judge_audit import __version__
 from judge_audit.anchors import keep
 from judge_audit.anchors.standing import item_rows
 from judge_audit.axes import fingerprint
+from judge_audit.blocks import Block, blocks
 from judge_audit.combined import chosen_id, soundings, soundings_id
 from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.imports.planning import plan_table_audit
@@ -24,8 +25,9 @@ from judge_audit.mismatches import plan_mismatches
 from judge_audit.parts import part_digests
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
-from judge_audit.probes import Block, blocks, make_plan, turns
+from judge_audit.probes import make_plan, turns
 from judge_audit.sight import SIGHT
+from judge_audit.stages.clocks import clock_notes
 from judge_audit.stages.comparing import comparing, control_cards, outstanding, plan_notes
 from judge_audit.stages.registering import register
 from judge_audit.stages.watching import watch
@@ -106,23 +108,32 @@ def prepare(
     instruments = (current.ruler.card, current.surveyor.card)
     register(lake, [card, *instruments, *control_cards(current, zones_id)])
     plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(current, plan, zones_id)]))
-    new, unsettled = unsettled_of(current, plan.probes)
-    asked, shares = count_asked(plan.probes), blocks(plan)
+    new, left = unsettled_of(current, plan.probes)
+    asked, begun = count_asked(plan.probes), None
     if comparing(current):
-        new, begun, items = outstanding(current, plan.plan_id)
-        asked, unsettled = begun.total(), unsettled | items
-        shares = tuple(replace(one, probes=sum(begun[name] for name in one.item_ids)) for one in shares)
+        new, begun, waiting = outstanding(current, plan.plan_id)
+        asked, left = begun.total(), {**left, **waiting}
         told = (*told, *plan_notes(current, plan.plan_id))
+    shares = blocks(plan, card.batch_size, left)
+    if begun is not None:
+        shares = tuple(replace(one, probes=sum(begun[name] for name in one.item_ids)) for one in shares)
     acts = current.acts(plan.plan_id)
     prepared = Prepared(
         audit_id=audit_id,
         plan_id=plan.plan_id,
         zones_id=zones_id,
         judge_id=card.judge_id,
-        blocks=tuple(block for block in shares if unsettled.intersection(block.item_ids)),
+        blocks=shares,
         new_calls=new,
         reused_calls=asked - new,
-        warnings=(*warnings, *told, *notes, *current.labels(plan.plan_id).notes, *acts.notes),
+        warnings=(
+            *clock_notes(lake, started),
+            *warnings,
+            *told,
+            *notes,
+            *current.labels(plan.plan_id).notes,
+            *acts.notes,
+        ),
         started_at=started.isoformat(),
         imports={**imports, **current.labels(plan.plan_id).imports, **acts.imports},
         anchors=used,
@@ -218,12 +229,13 @@ def count_asked(probes: pa.Table) -> int:
     return found
 
 
-def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
-    """Count the judge's answers that are not in the lake, and name the items with anything left to ask.
+def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, dict[str, int]]:
+    """Count the judge's answers that are not in the lake, in all and by item.
 
-    An answer drawn by other library versions counts as left to ask: its pixels must be compared.
+    An answer drawn by other library versions counts as left to ask: its pixels must be compared. An item with
+    something left for an instrument alone is named with 0.
     """
-    items: set[str] = set()
+    items: dict[str, int] = {}
     new = 0
     if current.is_table:
         return new, items
@@ -237,8 +249,10 @@ def unsettled_of(current: Session, probes: pa.Table) -> tuple[int, set[str]]:
         asked = _shown_to_instruments(probes, once=card is current.surveyor.card)
         asked = probes if card is current.judge.card else asked
         left = asked.select(["item_id", *KEYS]).join(settled, KEYS, join_type="left anti")
-        items.update(left["item_id"].to_pylist())
-        if card is current.judge.card:
+        asking = card is current.judge.card
+        for item_id in left["item_id"].to_pylist():
+            items[item_id] = items.get(item_id, 0) + asking
+        if asking:
             new = left.select(KEYS).group_by(KEYS).aggregate([]).num_rows
     return new, items
 

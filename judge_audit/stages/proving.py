@@ -35,7 +35,7 @@ def _sight_work(
     items = frozenset(looked_at["item_id"].to_pylist())
     return [
         (item, [probe for probe in probes if probe["axis"] in wanted])
-        for item, probes in work_of(current, prepared, None, items)
+        for item, probes in work_of(current, prepared, only=items)
     ]
 
 
@@ -113,7 +113,7 @@ def _ground(current: Session, prepared: Prepared) -> _Ground:
     only = frozenset(_sample(current, prepared).to_pylist()) if current.is_table else None
     work = [
         (item, [probe for probe in probes if probe["axis"] != ANCHOR])
-        for item, probes in work_of(current, prepared, None, only)
+        for item, probes in work_of(current, prepared, only=only)
     ]
     return _Ground(work, {(row["probe_id"], row["repeat"]): row for row in drawn}, intact)
 

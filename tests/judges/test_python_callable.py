@@ -7,7 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from judge_audit.errors import UsageError
+from judge_audit.errors import MachineryError, UsageError
+from judge_audit.hanging import Hangs, within
 from judge_audit.judges import load_judge
 from judge_audit.judges.identity import code_digest
 from judge_audit.judges.protocol import Stimulus
@@ -146,3 +147,38 @@ def test_a_judge_that_holds_itself_is_read_to_the_end():
     judge = Weighted([1.0])
     judge.inner = judge
     assert _ids(judge)
+
+
+def _hanging(images, prompts):
+    threading.Event().wait(30)
+    return [1.0] * len(images)
+
+
+def test_a_function_that_hangs_ends_with_the_line_at_which_it_stands(tmp_path):
+    (tmp_path / "hanging_judge.py").write_text(
+        "import time\ndef score(images, prompts):\n    while True:\n        time.sleep(0.01)\n"
+    )
+    card = tmp_path / "hanging.yaml"
+    card.write_text("kind: callable\nname: hanging\ntarget: hanging_judge:score\ntimeout: 0.2\n")
+    judge = load_judge(str(card), project=tmp_path)
+    with pytest.raises(MachineryError, match=r"within 0\.2 s: it hangs\. It stands at") as told:
+        judge.score([PICTURE])
+    assert "hanging_judge.py, line 4, in score" in str(told.value)
+    assert "the same command goes on from there" in str(told.value)
+
+
+def test_a_function_is_called_in_one_thread_of_its_own_and_another_one_after_it_hung():
+    seen = []
+
+    def answer():
+        seen.append(threading.current_thread())
+        return 1
+
+    assert [within(5, answer), within(5, answer)] == [1, 1]
+    with pytest.raises(Hangs):
+        within(0.05, lambda: _hanging([], []))
+    assert within(5, answer) == 1
+    assert seen[0] is seen[1] is not seen[2]
+    assert all(thread.daemon for thread in seen)
+    with pytest.raises(ZeroDivisionError):
+        within(5, lambda: 1 / 0)
