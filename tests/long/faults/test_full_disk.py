@@ -44,11 +44,15 @@ def world(tmp_path):
     return make(tmp_path, pictures=40, seconds=0.005)
 
 
+# Never the machine's own disk: the undisturbed run is outside of the small file system.
 FILLING = """
+import shutil
+
 def filling(images, prompts):
     found = score(images, prompts)
     full = HERE / "small" / "filler"
-    if len((HERE / "asked.log").read_text().split()) >= 150 and not full.exists():
+    small = shutil.disk_usage(full.parent).total < 1 << 30
+    if small and len((HERE / "asked.log").read_text().split()) >= 150 and not full.exists():
         try:
             with full.open("wb") as file:
                 while True:
