@@ -186,7 +186,3 @@ def _detail(error: PrefectHTTPStatusError) -> str:
     except ValueError:
         return str(error)
 
-
-def location() -> Path:
-    """Give the folder of prefect.yaml, the work pools' templates and the container file."""
-    return Path(str(files("judge_audit_deployments")))

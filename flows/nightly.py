@@ -113,10 +113,10 @@ def named_judges(audit: str, judges: tuple[str, ...]) -> tuple[str, ...]:
     """Say which judges are meant: `approved` stands for what is approved today, nothing for the file's own.
 
     Raises:
-        AuditError: If the file cannot be read, or nothing is approved.
+        AuditError: If the file cannot be read, or nothing is approved; no lake is made for it.
     """
     if APPROVED not in judges:
         return judges or ("",)
-    lake = Lake.open(resolve(audit).lake)
+    lake = Lake.open(resolve(audit).lake, create=False)
     found = [name for judge in judges for name in (approved_judges(lake) if judge == APPROVED else [judge])]
     return tuple(dict.fromkeys(found))

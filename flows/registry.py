@@ -12,6 +12,7 @@ from uuid import UUID
 
 from judge_audit_flows.endings import RunLog
 from judge_audit_flows.release import run_release
+from judge_audit_flows.stale import TAG
 from prefect import flow, tags
 from prefect.artifacts import create_table_artifact
 from prefect.client.orchestration import get_client
@@ -52,7 +53,6 @@ REGISTERED = "judge-audit.model.registered"
 """The event that asks for an audit; its payload holds name and version."""
 
 AUDIT_FILE = "audit.yaml"
-TAG = "judge-audit"
 SHOWN_REASONS = 40
 
 

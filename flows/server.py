@@ -21,6 +21,7 @@ from urllib.error import URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
 from judge_audit.errors import MachineryError
+from judge_audit.locks import grab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -150,17 +151,11 @@ def _free(folder: Path) -> int:
 def _locked(home: Path) -> IO[str] | None:
     """Lock a folder for this process; None if it is taken, cannot be written, or cannot be locked here."""
     try:
-        import fcntl  # noqa: PLC0415 - absent on Windows
-    except ImportError:
-        return None
-    try:
         home.mkdir(parents=True, exist_ok=True)
         lock = (home / "lock").open("w", encoding="utf-8")
     except OSError:
         return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not grab(lock.fileno()):
         lock.close()
         return None
     return lock

@@ -1,6 +1,6 @@
 """An end for runs whose processes are gone, and for the slots they held.
 
-Two automations on the server (`deploying.AUTOMATIONS`) do this within minutes. What they miss, because the server was
+Two automations on the server (`automations.automations`) do this within minutes. What they miss, because the server was
 killed together with the run or lost an event, is found here by looking: a run of ours that should live and has given
 no sign of life for too long is marked as crashed, and a deployment's concurrency limit that counts runs which are no
 more is counted anew. A limit that no run holds and that counts one would keep every later night from starting.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 import uuid
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from judge_audit.errors import MachineryError, UsageError
+from judge_audit.locks import grab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def locked(folder: Path) -> Iterator[None]:
         raise MachineryError(f"{folder / LOCK}: it cannot be opened: {error.strerror or error}.") from error
     try:
         until = time.monotonic() + PATIENCE
-        while not _grab(handle):
+        while not grab(handle):
             if time.monotonic() > until:
                 raise UsageError(
                     f"{folder}: another change of this set has not ended. Try again when it has."
@@ -61,19 +61,3 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _grab(handle: int) -> bool:
-    """Take the lock of an open file if it is free."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt  # noqa: PLC0415
-
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl  # noqa: PLC0415
-
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from judge_audit.locks import grab
 from judge_audit.registry.ledger import COMPLETE, STARTED
 
 if TYPE_CHECKING:
@@ -91,21 +92,13 @@ def _locked(folder: Path) -> tuple[IO[str] | None, bool]:
     """Lock a version on this machine.
 
     Returns:
-        The lock, None if there is none; and whether another process holds it. Where files cannot be locked (on
-        Windows, on some network disks) there is neither.
+        The lock, None if there is none; and whether another process holds it. Where files cannot be locked there is
+        neither.
     """
-    try:
-        import fcntl  # noqa: PLC0415 - absent on Windows
-    except ImportError:
-        return None, False
     folder.mkdir(parents=True, exist_ok=True)
     lock = (folder / "lock").open("w", encoding="utf-8")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.close()
-        return None, True
-    except OSError:
-        lock.close()
-        return None, False
-    return lock, False
+    ours = grab(lock.fileno())
+    if ours:
+        return lock, False
+    lock.close()
+    return None, ours is False

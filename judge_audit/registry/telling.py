@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.gate.words import OPEN
+from judge_audit.gate.words import CRITICAL, OPEN
 from judge_audit.registry.ledger import COMPLETE
 from judge_audit.standings import POSITION_ROW
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 PREFIX = "judge_audit."
 NOT_AUDITED = "not audited"
-BLOCKS = "critical"
 
 
 def tags_of(lake: Lake, ending: Row) -> dict[str, str]:
@@ -36,7 +35,7 @@ def tags_of(lake: Lake, ending: Row) -> dict[str, str]:
     told = [
         f"{row['suite']}/{row['expectation']}: {row['reason']}"
         for row in sorted(rows, key=lambda row: (row["state"], row["suite"], row["expectation"]))
-        if row["severity"] == BLOCKS and row["state"] != OPEN
+        if row["severity"] == CRITICAL and row["state"] != OPEN
     ]
     return _named(
         gate=ending["state"],

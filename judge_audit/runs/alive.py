@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from judge_audit.locks import grab
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -24,7 +26,7 @@ class Life:
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-            _lock(self._file)
+            grab(self._file)
 
     def end(self) -> None:
         """Let go."""
@@ -50,25 +52,7 @@ def lives(lake: Lake, run_id: str) -> bool | None:
     except OSError:
         return None
     try:
-        return not _lock(file)
-    except (OSError, NotImplementedError):
-        return None
+        free = grab(file)
     finally:
         os.close(file)
-
-
-def _lock(file: int) -> bool:
-    """Take a lock without waiting; tell whether it was free.
-
-    Raises:
-        NotImplementedError: If this system has no such locks.
-    """
-    try:
-        import fcntl  # noqa: PLC0415 - not everywhere
-    except ImportError as error:
-        raise NotImplementedError from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    return None if free is None else not free

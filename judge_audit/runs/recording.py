@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit import __version__
 from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_MACHINERY, AuditError, UsageError
+from judge_audit.gate.words import CRITICAL, OPEN, SHUT
 from judge_audit.judges.keys import secrets_around
 from judge_audit.lake import Lake
 from judge_audit.messages import say
@@ -81,9 +82,7 @@ class Run:
         self._life = Life(lock_of(lake, self.run_id))
         lake.commit({"runs": from_rows("runs", [self._row(STARTED)])})
         self._lake = lake
-        for row in settle_lost(lake):
-            document = {**_named(row), "outcome": LOST, "reason": row["reason"], "exit_code": None}
-            self._notify(AUDIT_FAILED, {**document, "text": _failed(row["judge"], row["reason"])})
+        tell_lost(lake, self.hook, self.tell)
 
     def audited(self, audit_id: str, judge_id: str) -> None:
         """Keep which audit the run came to, and tell the hook if it is the first of a new epoch."""
@@ -207,6 +206,20 @@ def settle_lost(lake: Lake) -> list[Row]:
     return found
 
 
+def tell_lost(lake: Lake, hook: Hook | None, tell: Callable[[str], None]) -> None:
+    """Put down the runs that ended without a word, and tell the hook of each.
+
+    Args:
+        lake: The lake.
+        hook: The team's hook.
+        tell: Given sentences where a notice did not arrive.
+    """
+    for row in settle_lost(lake):
+        told = {name: row[name] for name in ("run_id", "kind", "judge", "judge_id", "audit_id", "reason")}
+        told |= {"outcome": LOST, "exit_code": None, "text": _failed(row["judge"], row["reason"])}
+        notify(hook, AUDIT_FAILED, told, lake=lake, tell=tell)
+
+
 def lost_reason(row: Mapping[str, Any]) -> str:
     """Say what is known of a run that ended without a word."""
     return say("runs.lost", started=f"{row['started_at']:%Y-%m-%d %H:%M} UTC", host=row["host"])
@@ -237,18 +250,14 @@ def _failed(judge: str, reason: str) -> str:
     return say("runs.notice.audit_failed", judge=judge or say("runs.notice.some_judge"), reason=reason)
 
 
-def _named(row: Mapping[str, Any]) -> Row:
-    return {name: row[name] for name in ("run_id", "kind", "judge", "judge_id", "audit_id")}
-
-
 def _gate_notice(gate: Mapping[str, Any]) -> Row:
     """Make what a notice says of a gate that is not open."""
-    held = [row for row in gate["expectations"] if row["severity"] == "critical" and row["state"] != "open"]
+    held = [row for row in gate["expectations"] if row["severity"] == CRITICAL and row["state"] != OPEN]
     first = [
         {name: row[name] for name in ("suite", "expectation", "state", "owner", "reason", "remedy")}
-        for row in sorted(held, key=lambda row: row["state"] != "shut")
+        for row in sorted(held, key=lambda row: row["state"] != SHUT)
     ]
-    key = "gate_shut" if gate["state"] == "shut" else "gate_unasked"
+    key = "gate_shut" if gate["state"] == SHUT else "gate_unasked"
     why = first[0]["reason"] if first else ""
     return {
         **{name: gate[name] for name in ("judge", "judge_id", "use", "state", "baseline", "exit_code")},

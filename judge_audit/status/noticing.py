@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.messages import say
-from judge_audit.notices import AUDIT_FAILED, STALE, notify
-from judge_audit.runs.recording import settle_lost
+from judge_audit.notices import STALE, notify
+from judge_audit.runs.recording import tell_lost
 from judge_audit.status.document import NO_AUDIT, age_text
 from judge_audit.status.document import STALE as STALE_FINDING
 
@@ -31,10 +31,7 @@ def tell_of(lake: Lake, document: Mapping[str, Any], hook: Hook | None, tell: Ca
         hook: The team's hook.
         tell: Given sentences where a notice did not arrive.
     """
-    for row in settle_lost(lake):
-        text = say("runs.notice.audit_failed", judge=row["judge"], reason=row["reason"])
-        parts = {name: row[name] for name in ("run_id", "kind", "judge", "judge_id", "audit_id", "reason")}
-        notify(hook, AUDIT_FAILED, {**parts, "outcome": row["outcome"], "text": text}, lake=lake, tell=tell)
+    tell_lost(lake, hook, tell)
     if hook is None or not hook.wants(STALE):
         return
     for entry in document["judges"]:

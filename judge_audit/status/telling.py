@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
     Sample = tuple[dict[str, str], float]
 
-STATES = {"open": 1.0, "shut": 0.0, "cannot be asked": 0.0}
 STEPS = [position.value for position in Position]
 
 ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
@@ -132,7 +131,7 @@ def _figures(entry: Row) -> Iterator[tuple[str, dict[str, str], float]]:
         if audit["position"] in STEPS:
             yield "position", {}, float(STEPS.index(audit["position"]))
     for gate in entry["gates"]:
-        yield "gate_open", {"use": gate["use"]}, STATES[gate["state"]]
+        yield "gate_open", {"use": gate["use"]}, float(gate["state"] == OPEN)
         yield "gate_asked_timestamp_seconds", {"use": gate["use"]}, _unix(gate["asked_at"])
     for row in entry["approved"]:
         if row["audit_age_seconds"] is not None:
