@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.automations import automations, ensure
@@ -185,4 +184,3 @@ def _detail(error: PrefectHTTPStatusError) -> str:
         return str(error.response.json().get("detail", error))
     except ValueError:
         return str(error)
-

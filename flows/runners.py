@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 
 from judge_audit_flows.parents import die_with_parent
 
+from judge_audit.addresses import is_loopback
 from judge_audit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -115,10 +115,7 @@ def _check_address(configuration: Configuration) -> None:
 def is_here(address: str) -> bool:
     """Tell whether an address is of this machine alone; none is."""
     host = urlsplit(address if "://" in address else f"//{address}").hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host in {"", "localhost"}
+    return not host or is_loopback(host)
 
 
 def task_runner(configuration: Configuration) -> Any:  # noqa: ANN401 - Prefect's runners share no useful type

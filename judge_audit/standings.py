@@ -18,6 +18,8 @@ from judge_audit.vocabulary import POOLED, READ, Capability, Position, Standing,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from judge_audit.lake import Lake
+
 POSITION_ROW = "position"
 """The `use` of the one row that names the position."""
 
@@ -35,6 +37,12 @@ WAIVED = "waived"
 INTERNAL, OUTSIDE = "internal", "outside"
 CONTEXTS = (INTERNAL, OUTSIDE)
 """Where a judge is used: inside, where a failure costs a rerun, or facing people beyond the team."""
+
+
+def position_of(lake: Lake, audit_id: str) -> str:
+    """Read the position that an audit came to."""
+    rows = lake.read("standings", audit_id=audit_id, use=POSITION_ROW, is_control=False).to_pylist()
+    return str(rows[0]["standing"]) if rows else Position.NONE.value
 
 
 @dataclass(frozen=True, slots=True)

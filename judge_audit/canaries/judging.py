@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from judge_audit.limits import Limits
 
 FIRST, UNCHANGED, CHANGED, DECLARED, UNKNOWN = "first", "unchanged", "changed", "declared", "unknown"
+ANOTHER = frozenset({CHANGED, DECLARED, UNKNOWN})
+"""Answers after which it is another judge than the one before."""
+
 DRIFT = "drift"
 
 FEWEST = 8
@@ -53,11 +56,6 @@ class Watched:
     answer: str
     bought: int
     lines: tuple[str, ...]
-
-    @property
-    def another(self) -> bool:
-        """Whether it is another judge than the one before."""
-        return self.answer in {CHANGED, DECLARED, UNKNOWN}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

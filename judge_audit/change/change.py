@@ -16,6 +16,7 @@ from judge_audit.change.sides import AnchorSet, Side, read_side
 from judge_audit.errors import UsageError
 from judge_audit.limits import Limits, read_limits
 from judge_audit.messages import say
+from judge_audit.naming import called
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import POOLED, Verdict
 
@@ -264,8 +265,7 @@ def _side(lake: Lake, audit: dict[str, Any], plans: list[str]) -> Side:
         raise UsageError(
             f"the lake at {lake.url} has no card of the judge {judge_id} of audit {audit['audit_id']}."
         )
-    labels = lake.read("judge_labels", judge_id=judge_id).to_pylist()
-    name = " / ".join(f"{row['name']} {row['version'] or ''}".strip() for row in labels) or judge_id
+    name = called(lake, judge_id)
     if epoch := json.loads(cards[0]["card"] or "{}").get("epoch"):
         name = say("change.of_epoch", name=name, epoch=epoch)
     return read_side(lake, audit["audit_id"], plans, judge_id, cards[0]["card"], name)

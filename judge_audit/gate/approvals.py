@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.digests import text_digest
 from judge_audit.errors import UsageError
+from judge_audit.naming import names_of
 from judge_audit.tables import from_rows
 from judge_audit.vocabulary import Position
 
@@ -43,15 +44,15 @@ class Approver:
     first: bool = False
 
 
-def names_of(lake: Lake, judge_id: str) -> set[str]:
-    """Give the names a judge goes by; a changed judge of the same name is its next version."""
-    return {row["name"] for row in lake.read("judge_labels", judge_id=judge_id).to_pylist()}
+def approvals_of(lake: Lake, **equals: str) -> list[Row]:
+    """Read the approvals, or those with the given values, the newest first."""
+    found = lake.read("approvals", **equals).to_pylist()
+    return sorted(found, key=lambda row: (row["approved_at"], row["approval_id"]), reverse=True)
 
 
 def approvals_for(lake: Lake, use: str) -> list[Row]:
     """Read the approvals for a use, the newest first."""
-    found = lake.read("approvals", use=use).to_pylist()
-    return sorted(found, key=lambda row: (row["approved_at"], row["approval_id"]), reverse=True)
+    return approvals_of(lake, use=use)
 
 
 def approved_before(lake: Lake, judge_id: str, use: str) -> Row | None:
@@ -66,11 +67,10 @@ def approved_before(lake: Lake, judge_id: str, use: str) -> Row | None:
 def last_use(lake: Lake, judge_id: str) -> str:
     """Give the use that a judge of this name was approved for last; screening if for none."""
     names = names_of(lake, judge_id)
-    found = sorted(
-        lake.read("approvals").to_pylist(), key=lambda row: (row["approved_at"], row["approval_id"])
-    )
-    same = [row for row in found if row["judge_id"] == judge_id or names & names_of(lake, row["judge_id"])]
-    return str(same[-1]["use"]) if same else SCREENING
+    for row in approvals_of(lake):
+        if row["judge_id"] == judge_id or names & names_of(lake, row["judge_id"]):
+            return str(row["use"])
+    return SCREENING
 
 
 def approved_judges(lake: Lake) -> list[str]:
@@ -81,14 +81,9 @@ def approved_judges(lake: Lake) -> list[str]:
     Raises:
         UsageError: If none is approved.
     """
-    found = sorted(
-        lake.read("approvals").to_pylist(),
-        key=lambda row: (row["approved_at"], row["approval_id"]),
-        reverse=True,
-    )
     seen: set[str] = set()
     named: list[str] = []
-    for row in found:
+    for row in approvals_of(lake):
         names = names_of(lake, row["judge_id"]) or {row["judge_id"]}
         if names & seen:
             continue

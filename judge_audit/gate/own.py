@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.audits import audit_digest
-from judge_audit.gate.approvals import approvals_for, approved_before, names_of, told
+from judge_audit.gate.approvals import approvals_for, approved_before, told
 from judge_audit.gate.suites import RESERVED
 from judge_audit.gate.words import CANNOT, CRITICAL, OPEN, SHUT
 from judge_audit.messages import say
+from judge_audit.naming import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

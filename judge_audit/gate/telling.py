@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_USAGE
 from judge_audit.gate.words import CANNOT, OPEN, SHUT
 from judge_audit.messages import say
+from judge_audit.terminal import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,12 +47,7 @@ def lines_of(answer: Answer, judge: str) -> list[str]:
         lines += _told(row)
     if answer.state == OPEN and question.candidate != question.baseline:
         lines.append(say("gate.lines.approve", candidate=question.candidate, use=question.use))
-    return [plain(line) for line in lines]
-
-
-def plain(line: str) -> str:
-    """Leave out of a line what a terminal would obey: names come from files of strangers."""
-    return "".join(sign if sign.isprintable() else "?" for sign in line)
+    return [harmless(line) for line in lines]
 
 
 def _telling(answer: Answer, rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.combined import chosen_id, soundings_id
+from judge_audit.naming import first_names
 from judge_audit.vocabulary import ANCHOR, ORIGINAL
 
 if TYPE_CHECKING:
@@ -141,9 +142,7 @@ def _young(lake: Lake, complete: Mapping[str, Row], retention: Retention, now: d
 
 def _newest(lake: Lake, complete: Mapping[str, Row], count: int) -> set[str]:
     """Name the newest audits of each judge's name."""
-    names: dict[str, str] = {}
-    for judge_id, name in sorted(_pairs(lake.select("judge_labels", ["judge_id", "name"], {}))):
-        names.setdefault(judge_id, name)
+    names = first_names(lake)
     held: dict[str, list[Row]] = {}
     for row in complete.values():
         held.setdefault(names.get(str(row["judge_id"])) or str(row["judge_id"]), []).append(row)

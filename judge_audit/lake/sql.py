@@ -17,6 +17,7 @@ from judge_audit.errors import MachineryError, UsageError
 from judge_audit.lake.connect import connect
 from judge_audit.lake.relations import files_literal
 from judge_audit.tables import TABLES
+from judge_audit.terminal import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -185,6 +186,5 @@ def _short(value: Any) -> str:  # noqa: ANN401 - any SQL value
     """Write a value for a printed table: numbers to six digits, long texts cut, nothing a terminal obeys."""
     if isinstance(value, float):
         return format(value, ".6g")
-    text = " ".join(_cell(value).split()) if value is not None else "NULL"
-    text = "".join(sign if sign.isprintable() else "?" for sign in text)
+    text = harmless(" ".join(_cell(value).split())) if value is not None else "NULL"
     return text if len(text) <= CELL else text[: CELL - 1] + "…"

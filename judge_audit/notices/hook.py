@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
+from judge_audit.addresses import is_loopback
 from judge_audit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -154,16 +154,6 @@ def checked_address(url: str, where: str) -> None:
         raise UsageError(
             f"{where}: {parts.scheme or 'it'} is not https; http may only be spoken to this machine (localhost)."
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def place_of(parts: SplitResult) -> str:

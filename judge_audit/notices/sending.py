@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from judge_audit.addresses import is_loopback
 from judge_audit.errors import UsageError
-from judge_audit.notices.hook import Unset, is_loopback
+from judge_audit.notices.hook import Unset
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.gate.words import CRITICAL, OPEN
 from judge_audit.registry.ledger import COMPLETE
-from judge_audit.standings import POSITION_ROW
+from judge_audit.standings import position_of
 
 if TYPE_CHECKING:
     from judge_audit.lake import Lake
@@ -31,7 +31,6 @@ def tags_of(lake: Lake, ending: Row) -> dict[str, str]:
         return _named(gate=NOT_AUDITED, reasons=ending["reason"] or "", audit_id="", position="", use="")
     audit_id = ending["audit_id"]
     rows = lake.read("gates", audit_id=audit_id, gate_id=ending["gate_id"]).to_pylist()
-    standings = lake.read("standings", audit_id=audit_id, use=POSITION_ROW, is_control=False).to_pylist()
     told = [
         f"{row['suite']}/{row['expectation']}: {row['reason']}"
         for row in sorted(rows, key=lambda row: (row["state"], row["suite"], row["expectation"]))
@@ -41,7 +40,7 @@ def tags_of(lake: Lake, ending: Row) -> dict[str, str]:
         gate=ending["state"],
         use=rows[0]["use"] if rows else "",
         audit_id=audit_id,
-        position=standings[0]["standing"] if standings else "none",
+        position=position_of(lake, audit_id),
         reasons="\n".join(told),
     )
 

@@ -7,7 +7,6 @@ their own are let in.
 
 from __future__ import annotations
 
-import os
 import re
 import uuid
 from datetime import UTC, datetime
@@ -157,7 +156,7 @@ def write_card(content: Mapping[str, Any], folder: Path) -> Path:
     path = folder / CARD_FILE
     draft = folder / f".{CARD_FILE}.{uuid.uuid4().hex}"
     draft.write_text(yaml.safe_dump(dict(content), allow_unicode=True, sort_keys=False), encoding="utf-8")
-    os.replace(draft, path)  # noqa: PTH105 - says what it does
+    draft.replace(path)
     return path
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judge_audit.digests import text_digest
+from judge_audit.terminal import harmless
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -58,5 +59,5 @@ class Version:
 
 def plain(text: str) -> str:
     """Cut a stranger's text short and leave out what a terminal would obey."""
-    seen = "".join(sign if sign.isprintable() else "?" for sign in text)
+    seen = harmless(text)
     return seen if len(seen) <= SHOWN else seen[: SHOWN - 1] + "…"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.canaries.judging import ANOTHER, UNCHANGED
 from judge_audit.messages import say
+from judge_audit.report.facts import rows_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,28 +39,22 @@ def canaries_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any] 
     """Give what the canaries of the audit showed; None if its judge's weights are pinned."""
     asking = facts.audit.get("canary_asking")
     judge_id = facts.audit["judge_id"]
-    rows = _rows(con, NIGHT, judge_id, asking) if asking is not None else []
+    rows = rows_of(con, NIGHT, judge_id, asking) if asking is not None else []
     if not rows:
         return None
     (row,) = rows
     lineage = row.pop("lineage_id")
     order: list[str] = []
-    if row["answer"] in {"changed", "declared", "unknown"}:
-        for before in _rows(con, BEFORE, lineage, row["epoch"]):
+    if row["answer"] in ANOTHER:
+        for before in rows_of(con, BEFORE, lineage, row["epoch"]):
             told = say("change.from_to", old=before["epoch"], new=row["epoch"])
             order.append(say("change.part.epoch", list=told))
-        order += [told["reason"] for told in _rows(con, ORDER, facts.audit["audit_id"], judge_id, lineage)]
-    return {**row, **_rows(con, EPOCH, judge_id, asking)[0], "order": order}
+        order += [told["reason"] for told in rows_of(con, ORDER, facts.audit["audit_id"], judge_id, lineage)]
+    return {**row, **rows_of(con, EPOCH, judge_id, asking)[0], "order": order}
 
 
 def canary_caveat(part: dict[str, Any]) -> str:
     """Say in words what the canaries showed."""
     since = say("canaries.report.epoch", **{name: part[name] for name in ("epoch", "since", "nights")})
-    told = [part["reason"], *([since] if part["answer"] == "unchanged" else part["order"])]
+    told = [part["reason"], *([since] if part["answer"] == UNCHANGED else part["order"])]
     return say("canaries.report.watched", told=" ".join(told))
-
-
-def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    done = con.execute(query, list(values))
-    names = [column[0] for column in done.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in done.fetchall()]

@@ -152,7 +152,7 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
     Raises:
         UsageError: If the lake has no such audit.
     """
-    found = _rows(con, AUDIT, audit_id)
+    found = rows_of(con, AUDIT, audit_id)
     if not found:
         raise UsageError(
             f"the lake has no audit “{audit_id}”. `judge-audit lake sql` on the table audits lists them."
@@ -160,8 +160,8 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
     audit = found[0]
     plan_id, judge_id = audit["plan_id"], audit["judge_id"]
     configuration = parsed(audit["configuration"])
-    named = _rows(con, "SELECT judge FROM judge_names WHERE judge_id = $1", judge_id)
-    cards = _rows(con, "SELECT kind, card FROM judges WHERE judge_id = $1 LIMIT 1", judge_id)
+    named = rows_of(con, "SELECT judge FROM judge_names WHERE judge_id = $1", judge_id)
+    cards = rows_of(con, "SELECT kind, card FROM judges WHERE judge_id = $1 LIMIT 1", judge_id)
     card = {"kind": cards[0]["kind"], **parsed(cards[0]["card"])} if cards else {}
     return Facts(
         audit=audit,
@@ -170,29 +170,31 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
         judge=named[0]["judge"] if named else judge_id,
         card=card,
         items=_counts(con, plan_id),
-        untouched=_rows(con, UNTOUCHED, plan_id, judge_id),
-        changed=_rows(con, CHANGED, plan_id, judge_id),
-        states=_rows(con, COMPARED_STATES if card.get("compares") else STATES, plan_id, judge_id),
-        zones=_rows(con, ZONES, plan_id, configuration.get("zones_id") or ""),
+        untouched=rows_of(con, UNTOUCHED, plan_id, judge_id),
+        changed=rows_of(con, CHANGED, plan_id, judge_id),
+        states=rows_of(con, COMPARED_STATES if card.get("compares") else STATES, plan_id, judge_id),
+        zones=rows_of(con, ZONES, plan_id, configuration.get("zones_id") or ""),
         curves=_results(con, "curves", audit_id, judge_id, IMAGES),
         measures=[
             *_results(con, "measures", audit_id, judge_id, IMAGES),
-            *_rows(con, SMALLEST, audit_id, judge_id),
+            *rows_of(con, SMALLEST, audit_id, judge_id),
         ],
         verdicts=_results(con, "verdicts", audit_id, judge_id, IMAGES),
-        standings=_rows(
+        standings=rows_of(
             con, "SELECT * FROM standings WHERE audit_id = $1 AND judge_id = $2", audit_id, judge_id
         ),
-        controls=_rows(con, CONTROLS, audit_id),
+        controls=rows_of(con, CONTROLS, audit_id),
         people_measures=_results(con, "measures", audit_id, PEOPLE),
         people_verdicts=_results(con, "verdicts", audit_id, PEOPLE),
-        anchors=_rows(con, ANCHORS, audit["anchor_set"], str(audit["anchor_version"]))
+        anchors=rows_of(con, ANCHORS, audit["anchor_set"], str(audit["anchor_version"]))
         if audit["anchor_set"]
         else [],
-        newest_anchors=_rows(con, NEWEST, audit["anchor_set"])[0]["newest"] if audit["anchor_set"] else None,
-        pairs=_rows(con, PAIRS, plan_id),
-        pair_scores=_rows(con, PAIR_SCORES, plan_id, judge_id),
-        unsuited=_rows(
+        newest_anchors=rows_of(con, NEWEST, audit["anchor_set"])[0]["newest"]
+        if audit["anchor_set"]
+        else None,
+        pairs=rows_of(con, PAIRS, plan_id),
+        pair_scores=rows_of(con, PAIR_SCORES, plan_id, judge_id),
+        unsuited=rows_of(
             con, "SELECT * FROM unsuited WHERE plan_id = $1 ORDER BY kind, reason, item_id", plan_id
         ),
     )
@@ -208,7 +210,7 @@ def _counts(con: duckdb.DuckDBPyConnection, plan_id: str) -> Row:
     return {
         name: value
         for query in (COUNTED, ladders, refused)
-        for name, value in _rows(con, query, plan_id)[0].items()
+        for name, value in rows_of(con, query, plan_id)[0].items()
     }
 
 
@@ -220,10 +222,10 @@ def _results(con: duckdb.DuckDBPyConnection, table: str, audit_id: str, *subject
         "WHERE audit_id = $1 AND list_contains($2, subject) AND \"check\" NOT IN ('controls', 'change', 'replay') "
         f'ORDER BY "check", measure, source, topic, dimension, axis, kind, rater, baseline, subject{rung}'
     )
-    return _rows(con, query, audit_id, list(subjects))
+    return rows_of(con, query, audit_id, list(subjects))
 
 
-def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: str | list[str]) -> list[Row]:
+def rows_of(con: duckdb.DuckDBPyConnection, query: str, *values: str | int | list[str]) -> list[Row]:
     """Run a query and give its rows as mappings; a number that is none becomes None."""
     done = con.execute(query, list(values))
     names = [column[0] for column in done.description or ()]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.gate.suites import builtin_suites
+from judge_audit.report.facts import rows_of
 from judge_audit.vocabulary import OVERALL, POOLED
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def history_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any]:
         `nights` in order, at least this one where the audit is complete; `dimension` whose order, pile and moves are
         told; `margins` by what they bound; `changes`: places of nights with another judge than the night before.
     """
-    told = _rows(con, NIGHTS, facts.audit["audit_id"], MOST)
+    told = rows_of(con, NIGHTS, facts.audit["audit_id"], MOST)
     nights = [{**row, "night": _iso(row["night"])} for row in reversed(told)]
     ids = [row["audit_id"] for row in nights]
-    orders, moves, piles = (_rows(con, query, ids) for query in (ORDERS, MOVES, PILES))
+    orders, moves, piles = (rows_of(con, query, ids) for query in (ORDERS, MOVES, PILES))
     dimension = _dimension([row["dimension"] for row in (*orders, *piles)])
     by_night = {
         name: _gathered(row for row in rows if row["dimension"] in {dimension, POOLED})
@@ -162,18 +162,6 @@ def _gathered(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in rows:
         found.setdefault(row["audit_id"], []).append(row)
     return found
-
-
-def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: str | int | list[str]) -> list[Row]:
-    done = con.execute(query, list(values))
-    names = [column[0] for column in done.description or ()]
-    return [
-        {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in zip(names, row, strict=True)
-        }
-        for row in done.fetchall()
-    ]
 
 
 def _iso(when: datetime) -> str:

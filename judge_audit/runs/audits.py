@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from judge_audit.canaries.judging import DECLARED
+from judge_audit.naming import names_of
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -23,8 +26,19 @@ def audit_left_open(lake: Lake, since: datetime) -> tuple[str | None, str | None
     return (left[0], judges[left[0]]) if len(left) == 1 else (None, None)
 
 
+def opened_by(lake: Lake, judge_id: str) -> str:
+    """Say what the canaries showed when a judge's epoch began (changed, declared, unknown, first); "" without any."""
+    nights = lake.read("canary_nights", judge_id=judge_id).to_pylist()
+    return str(min(nights, key=lambda row: row["asking"])["answer"]) if nights else ""
+
+
 def new_epoch(lake: Lake, audit_id: str, judge_id: str) -> int:
-    """Give the epoch of which an audit is the first complete one, after others of the same judge's name; else 0."""
+    """Give the epoch of which an audit is the first complete one, after others of the same judge's name; else 0.
+
+    One that a person wrote into the card is no news and gives 0 too.
+    """
+    if opened_by(lake, judge_id) == DECLARED:
+        return 0
     cards = lake.read("judges", judge_id=judge_id)["card"].to_pylist()
     try:
         epoch = int(json.loads(cards[0]).get("epoch", 0)) if cards else 0
@@ -32,7 +46,7 @@ def new_epoch(lake: Lake, audit_id: str, judge_id: str) -> int:
         return 0
     if not epoch:
         return 0
-    names = lake.read("judge_labels", judge_id=judge_id)["name"].to_pylist()
+    names = sorted(names_of(lake, judge_id))
     family = set(lake.read("judge_labels", name=names)["judge_id"].to_pylist())
     done = lake.read("audits", judge_id=sorted(family), status="complete").to_pylist()
     earlier = {row["judge_id"] for row in done if row["audit_id"] != audit_id}

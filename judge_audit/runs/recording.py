@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit import __version__
+from judge_audit.canaries.judging import UNKNOWN
 from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_MACHINERY, AuditError, UsageError
 from judge_audit.gate.words import CRITICAL, OPEN, SHUT
 from judge_audit.judges.keys import secrets_around
@@ -17,7 +18,7 @@ from judge_audit.lake import Lake
 from judge_audit.messages import say
 from judge_audit.notices import AUDIT_FAILED, EPOCH_CHANGED, GATE_SHUT, hook_of, notify
 from judge_audit.runs.alive import Life, lock_of
-from judge_audit.runs.audits import audit_left_open, new_epoch
+from judge_audit.runs.audits import audit_left_open, new_epoch, opened_by
 from judge_audit.runs.reading import COMPLETE, FAILED, INTERRUPTED, LOST, STARTED, STOPPED, read_runs
 from judge_audit.tables import from_rows
 
@@ -88,7 +89,9 @@ class Run:
         """Keep which audit the run came to, and tell the hook if it is the first of a new epoch."""
         self.audit_id, self.judge_id = audit_id, judge_id
         if self._lake is not None and (epoch := new_epoch(self._lake, audit_id, judge_id)):
-            text = say("runs.notice.epoch_changed", judge=self.name, epoch=epoch)
+            known = opened_by(self._lake, judge_id) != UNKNOWN
+            key = "epoch_changed" if known else "epoch_unknown"
+            text = say(f"runs.notice.{key}", judge=self.name, epoch=epoch)
             self._notify(EPOCH_CHANGED, {"epoch": epoch, "text": text})
 
     def asked(self, gate: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from judge_audit.gate.verifying import picture_digest
 from judge_audit.images import load_image
 from judge_audit.lake.questions import questions
 from judge_audit.messages import say
+from judge_audit.naming import called
 from judge_audit.parts import find_suites, find_uses, find_views
 from judge_audit.report.certificate import write_certificate
 from judge_audit.report.pictures import data_uri
@@ -79,7 +80,7 @@ def gate(
     """
     answer = asked(lake, candidate=candidate, baseline=baseline, use=use, project=project, now=now)
     lake.commit({"gates": from_rows("gates", answer.rows)})
-    judge = name_of(lake, answer.judge_id)
+    judge = called(lake, answer.judge_id)
     lines, document = lines_of(answer, judge), document_of(answer, judge)
     return Gated(answer, judge, CODES[answer.state], lines, document)
 
@@ -187,13 +188,6 @@ def approve_candidate(
     when = now or datetime.now(UTC)
     answer = asked(lake, candidate=candidate, use=use, project=project, now=when)
     return approve(lake, answer, approver, when)
-
-
-def name_of(lake: Lake, judge_id: str) -> str:
-    """Give what to call a judge: its labels, else its id."""
-    labels = lake.read("judge_labels", judge_id=judge_id).to_pylist()
-    names = sorted({f"{row['name']} {row['version'] or ''}".strip() for row in labels})
-    return " / ".join(names) or judge_id
 
 
 def account() -> str:

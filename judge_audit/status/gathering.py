@@ -10,7 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.errors import UsageError
+from judge_audit.gate.approvals import approvals_of
+from judge_audit.naming import first_names
 from judge_audit.runs.reading import newest, read_runs
+from judge_audit.standings import position_of
 from judge_audit.vocabulary import POOLED
 
 if TYPE_CHECKING:
@@ -41,11 +44,7 @@ class Held:
     @cached_property
     def names(self) -> dict[str, str]:
         """What each judge is called, by its id; controls are left out."""
-        found: dict[str, str] = {}
-        for row in self.lake.read("judge_labels", is_control=False).to_pylist():
-            name = row["name"]
-            found[row["judge_id"]] = min(name, found.get(row["judge_id"], name))
-        return found
+        return first_names(self.lake)
 
     @cached_property
     def runs(self) -> Runs:
@@ -77,8 +76,7 @@ class Held:
     @cached_property
     def approvals(self) -> list[Row]:
         """The approvals, the newest first."""
-        held: list[Row] = self.lake.read("approvals").to_pylist()
-        return sorted(held, key=lambda row: (row["approved_at"], row["approval_id"]), reverse=True)
+        return approvals_of(self.lake)
 
     @cached_property
     def gate_rows(self) -> list[Row]:
@@ -151,8 +149,7 @@ class Held:
 
     def position(self, audit_id: str) -> str:
         """Give the position that an audit came to."""
-        rows = self.lake.read("standings", audit_id=audit_id, use="position", is_control=False).to_pylist()
-        return str(rows[0]["standing"]) if rows else "none"
+        return position_of(self.lake, audit_id)
 
     def coverage(self, audit: Row) -> Row:
         """Say of how much of what it asked an audit has an answer, and how much of real traffic it reached."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.gate.telling import plain
 from judge_audit.gate.words import OPEN
 from judge_audit.messages import say
 from judge_audit.status.document import NEVER, age_text
+from judge_audit.terminal import harmless
 from judge_audit.vocabulary import Position
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def status_lines(document: Row) -> list[str]:
         lines.append(
             say("status.undelivered", **{name: lost[name] for name in ("event", "told_to", "reason")})
         )
-    return [plain(line) for line in lines]
+    return [harmless(line) for line in lines]
 
 
 def _judge_lines(entry: Row) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from judge_audit.addresses import is_loopback
 from judge_audit.errors import MachineryError, UsageError
 from judge_audit.lake import Lake
 from judge_audit.parts import find_axes
@@ -61,7 +61,7 @@ def serve_study(
     hosts = LOOPBACK | ({parts.hostname} if parts.hostname else set()) | _names(host)
     app = make_app(desk, frozenset(hosts), f"{parts.scheme}://{parts.netloc}" if url else "")
     listening = _listen(host, port)
-    if not _loopback(host):
+    if not is_loopback(host):
         say(EXPOSED)
     shown = f"[{host}]" if ":" in host else host
     _greet(desk, f"http://{shown}:{listening.getsockname()[1]}")
@@ -122,15 +122,6 @@ def _listen(host: str, port: int) -> socket.socket:
             f"{host}:{port} cannot be listened on ({error.strerror or error}). Choose another with --port or --host."
         ) from error
     return found
-
-
-def _loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _names(host: str) -> set[str]:
