@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from judge_audit_flows.server import (
     LOOPBACK,
     QUIET,
-    _address,
-    _exported,
-    _healthy,
-    _locked,
-    _stop,
+    announced,
+    exported,
+    healthy,
+    locked,
+    stop,
 )
 
 from judge_audit.errors import MachineryError, UsageError
@@ -49,7 +49,7 @@ def lasting_server(folder: Path, port: int | None = None) -> Iterator[tuple[str,
         UsageError: If another server uses the folder, or the port is taken.
         MachineryError: If it does not start; shows the end of its log.
     """
-    lock = _locked(folder)
+    lock = locked(folder)
     if lock is None:
         raise UsageError(
             f"{folder}: another `judge-audit serve` runs on this lake, or the folder cannot be written. End the other, "
@@ -58,10 +58,10 @@ def lasting_server(folder: Path, port: int | None = None) -> Iterator[tuple[str,
     with lock:
         process, url = _started(folder.resolve(), _door(port))
         try:
-            with _exported({"PREFECT_API_URL": url, "PREFECT_HOME": str(folder.resolve())}):
+            with exported({"PREFECT_API_URL": url, "PREFECT_HOME": str(folder.resolve())}):
                 yield url, process
         finally:
-            _stop(process)
+            stop(process)
 
 
 def _door(port: int | None) -> int:
@@ -101,9 +101,9 @@ def _started(folder: Path, port: int) -> tuple[subprocess.Popen[str], str]:
             text=True,
             start_new_session=True,
         )
-    url = _address(process, deadline)
-    if url and _healthy(process, url, deadline):
+    url = announced(process, deadline)
+    if url and healthy(process, url, deadline):
         return process, url
-    _stop(process)
+    stop(process)
     said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-8:]
     raise MachineryError("the Prefect server did not start. The end of its log:\n" + "\n".join(said))

@@ -85,14 +85,14 @@ def embedded_server(home: Path | None = None) -> Iterator[str]:
     configured = os.environ.get("PREFECT_API_URL", "")
     with ExitStack() as stack:
         if configured:
-            stack.enter_context(_exported({**QUIET, **_chosen(QUIET)}))
+            stack.enter_context(exported({**QUIET, **_chosen(QUIET)}))
             yield configured
             return
         folder = stack.enter_context(_folder_of_our_own(home))
         process, url = _start(folder)
-        stack.callback(_stop, process)
+        stack.callback(stop, process)
         settings = {**QUIET, **_chosen(QUIET), "PREFECT_API_URL": url, "PREFECT_HOME": str(folder)}
-        stack.enter_context(_exported(settings))
+        stack.enter_context(exported(settings))
         stack.callback(_drain, url, _unfinished(url) or 0)
         yield url
 
@@ -103,7 +103,7 @@ def _chosen(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def _exported(settings: Mapping[str, str]) -> Iterator[None]:
+def exported(settings: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables, and put the old ones back at the end."""
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
@@ -133,7 +133,7 @@ def _applied(url: str) -> Iterator[None]:
 def _folder_of_our_own(home: Path | None) -> Iterator[Path]:
     """Hold a folder that no other server uses: the given one if it is free, else a temporary one."""
     with ExitStack() as stack:
-        lock = _locked(home) if home is not None and _free(home) >= LEAST_ROOM else None
+        lock = locked(home) if home is not None and _free(home) >= LEAST_ROOM else None
         if home is not None and lock is not None:
             stack.enter_context(lock)
             yield home.resolve()
@@ -148,7 +148,7 @@ def _free(folder: Path) -> int:
     return shutil.disk_usage(there).free
 
 
-def _locked(home: Path) -> IO[str] | None:
+def locked(home: Path) -> IO[str] | None:
     """Lock a folder for this process; None if it is taken, cannot be written, or cannot be locked here."""
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -167,10 +167,10 @@ def _start(folder: Path) -> tuple[subprocess.Popen[str], str]:
     log = folder / "server.log"
     for _ in range(TRIES):
         process = _spawn(folder, log)
-        url = _address(process, deadline)
-        if url and _healthy(process, url, deadline):
+        url = announced(process, deadline)
+        if url and healthy(process, url, deadline):
             return process, url
-        _stop(process)
+        stop(process)
         if time.monotonic() >= deadline or _free(folder) < LEAST_ROOM:
             break
     if _free(folder) < LEAST_ROOM:
@@ -208,7 +208,7 @@ def _spawn(folder: Path, log: Path) -> subprocess.Popen[str]:
         )
 
 
-def _address(process: subprocess.Popen[str], deadline: float) -> str:
+def announced(process: subprocess.Popen[str], deadline: float) -> str:
     """Read the port that the server chose; "" if it ended or does not say."""
     said: list[str] = []
     assert process.stdout is not None
@@ -220,7 +220,7 @@ def _address(process: subprocess.Popen[str], deadline: float) -> str:
     return f"http://{LOOPBACK}:{port}/api" if port.isdigit() else ""
 
 
-def _healthy(process: subprocess.Popen[str], url: str, deadline: float) -> bool:
+def healthy(process: subprocess.Popen[str], url: str, deadline: float) -> bool:
     """Wait until the server answers."""
     while time.monotonic() < deadline and process.poll() is None:
         if _ask(f"{url}/health") is True:
@@ -269,7 +269,7 @@ def _drain(url: str, stale: int) -> None:
         time.sleep(SETTLE_SECONDS)
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
+def stop(process: subprocess.Popen[str]) -> None:
     """End the server's process, politely first."""
     process.terminate()
     try:

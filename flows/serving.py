@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.lasting import lasting_server
-from judge_audit_flows.server import QUIET, _exported
+from judge_audit_flows.server import QUIET, exported
 
 from judge_audit.errors import EXIT_GOOD, MachineryError
 from judge_audit.project import resolve
@@ -61,7 +61,7 @@ def run_serve(
     with ExitStack() as stack:
         stack.enter_context(_ending_when_told())
         stack.enter_context(
-            _exported({**RUNS, **{name: os.environ[name] for name in RUNS if name in os.environ}})
+            exported({**RUNS, **{name: os.environ[name] for name in RUNS if name in os.environ}})
         )
         process = None
         if not _configured():

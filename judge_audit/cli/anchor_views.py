@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import EXIT_JUDGE_FAILED, InputError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def verify(
         **(summary_of(held) if held is not None else {}),
     }
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(told)
     elif faults:
         for fault in faults:
             typer.echo(str(fault), err=True)
@@ -75,7 +76,7 @@ def log(folder: Path = FOLDER, as_json: bool = AS_JSON) -> None:
         told = [
             {**json.loads(entry.as_json()), "changed": _differences(held, entry)} for entry in held.entries
         ]
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(told)
         return
     for entry in held.entries:
         changed = _differences(held, entry)
@@ -100,7 +101,7 @@ def show(
     held = read_anchors(folder)
     told = coverage(anchor_labels(held, version), read_limits()["scale.min_end_anchors"])
     if as_json:
-        typer.echo(json.dumps({**summary_of(held, version), **asdict(told)}, ensure_ascii=False, indent=2))
+        print_json({**summary_of(held, version), **asdict(told)})
         return
     typer.echo(line_of(held, version))
     for cell in told.cells:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import typer
 
 from judge_audit.cli import anchor_views
 from judge_audit.cli.anchor_views import AS_JSON, FOLDER, line_of, summary_of
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def retire(
 def _changed(held: AnchorSet, verb: str, names: list[str], *, as_json: bool) -> None:
     """Say what a change came to."""
     if as_json:
-        typer.echo(json.dumps({**summary_of(held), verb: names}, ensure_ascii=False, indent=2))
+        print_json({**summary_of(held), verb: names})
         return
     typer.echo(f"{len(names)} {verb}. {line_of(held)}")
     typer.echo("Commit the folder to version control.")

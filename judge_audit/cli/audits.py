@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json
             for line in result.lines:
                 typer.echo(line)
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str))
+        print_json(told)
 
 
 def run(  # noqa: PLR0917 - the options of a command, never called by position
@@ -207,7 +207,7 @@ def release(
     with shown() as progress:
         told = find_flow("release")(configuration, progress=progress, use=use, baseline=baseline)
     if as_json:
-        typer.echo(json.dumps(told.document, ensure_ascii=False, indent=2, default=str))
+        print_json(told.document)
     else:
         for line in told.lines:
             typer.echo(line)
@@ -225,7 +225,7 @@ def _audit(configuration: Configuration, *, dry_run: bool, as_json: bool) -> Non
     """Hand a configuration to the audit flow and print what it says."""
     result = _result(configuration, dry_run=dry_run)
     if as_json:
-        typer.echo(json.dumps(result.document, ensure_ascii=False, indent=2, default=str))
+        print_json(result.document)
     else:
         for line in result.lines:
             typer.echo(line)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import typer
 
 from judge_audit.cli.audits import _names, find_flow
+from judge_audit.cli.printing import print_json
 
 AUDIT = typer.Option(
     "audit.yaml", "--audit", metavar="audit.yaml", help="The project, as the workers see it."
@@ -33,7 +32,7 @@ def deploy(  # noqa: PLR0917 - the options of a command, never called by positio
         audit=audit, pool=pool, kind=kind, cron=cron, timezone=timezone, only=chosen, file=file
     )
     if as_json:
-        typer.echo(json.dumps(told.document, ensure_ascii=False, indent=2, default=str))
+        print_json(told.document)
         return
     for line in told.lines:
         typer.echo(line)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+
+from judge_audit.cli.printing import print_json
 
 if TYPE_CHECKING:
     from judge_audit.project import Configuration
@@ -48,7 +49,7 @@ def gate(
         told = certify(held, told, Path(report or folder_of(lake)), project=project_here())
         run.asked(told.document)
     if as_json:
-        typer.echo(json.dumps(told.document, ensure_ascii=False, indent=2, default=str))
+        print_json(told.document)
     else:
         for line in told.lines:
             typer.echo(line)
@@ -83,7 +84,7 @@ def approve(
         opened(lake), candidate=candidate, use=use, approver=approver, project=project_here()
     )
     if as_json:
-        typer.echo(json.dumps(row, ensure_ascii=False, indent=2, default=str))
+        print_json(row)
         return
     typer.echo(f"Audit {row['audit_id']} is approved for {row['use']} by {row['signer']}: {row['reason']}")
     if row["despite"]:
@@ -106,9 +107,7 @@ def verify(
 
     found = hold(opened(lake), certificate, datetime.now(UTC))
     if as_json:
-        typer.echo(
-            json.dumps({"holds": not found.faults, "faults": found.faults}, ensure_ascii=False, indent=2)
-        )
+        print_json({"holds": not found.faults, "faults": found.faults})
     elif found.faults:
         for line in (say("gate.verify.bad"), *(f"  {fault}" for fault in found.faults)):
             typer.echo(line)

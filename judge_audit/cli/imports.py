@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def take(
         key=key,
     )
     if as_json:
-        typer.echo(json.dumps(asdict(done), ensure_ascii=False, indent=2))
+        print_json(asdict(done))
         return
     for line in done.lines:
         typer.echo(line)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import EXIT_JUDGE_FAILED, UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def list_judges(project: Path | None = PROJECT, as_json: bool = AS_JSON) -> None
     if as_json:
         judges = [{"judge_id": card.judge_id, **json.loads(card.as_json())} for card in cards]
         told = {"judges": judges, "kinds": [_told_kind(kind) for kind in kinds]}
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(told)
         return
     typer.echo("Judges that come with the package:")
     wide = max(len(name) for name in (*(card.name for card in cards), *(kind.name for kind in kinds)))
@@ -180,7 +181,7 @@ def try_one(
             close()
     if as_json:
         document = {"judge_id": card.judge_id, "card": json.loads(card.as_json()), "seconds_to_load": loaded}
-        typer.echo(json.dumps(document | content, ensure_ascii=False, indent=2, allow_nan=False))
+        print_json(document | content, allow_nan=False)
     else:
         for line in (*_card_lines(card), *lines):
             typer.echo(line)

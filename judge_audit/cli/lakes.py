@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import asdict
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def tables(lake: str | None = LAKE, as_json: bool = AS_JSON) -> None:
 
     found = told(opened(lake), _views())
     if as_json:
-        typer.echo(json.dumps([asdict(entry) for entry in found], ensure_ascii=False, indent=2))
+        print_json([asdict(entry) for entry in found])
         return
     wide = max(len(entry.name) for entry in found)
     for entry in found:
@@ -108,7 +108,7 @@ def compact(
         dry_run=dry_run,
     )
     if as_json:
-        typer.echo(json.dumps(asdict(told), ensure_ascii=False, indent=2))
+        print_json(asdict(told))
         return
     for line in compaction_lines(told):
         typer.echo(line)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def say_needs(asked: Asked, *, as_json: bool) -> None:
         found = needs(known, wanted=asked.wanted, draws=asked.draws, on_question=progress.advance)
     bought = [(budget, buys(known, budget.prices, budget.amount, draws=asked.draws)) for budget in budgets]
     if as_json:
-        typer.echo(json.dumps(_document(asked, known, found, bought), ensure_ascii=False, indent=2))
+        print_json(_document(asked, known, found, bought))
         return
     for line in _lines(asked, known, found, bought):
         typer.echo(line)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def plan(
     target = out or Path(f"{axis.name}.png")
     _write(target, sheet_png(axis, ladders))
     if as_json:
-        typer.echo(json.dumps(_told(axis, ladders, target), ensure_ascii=False, indent=2))
+        print_json(_told(axis, ladders, target))
         return
     told = ", ".join(ladder.item for ladder in ladders)
     typer.echo(f"{target}: {axis.name}, {len(axis.strengths)} rungs, on {told}.")
@@ -148,7 +148,7 @@ def _plan_pairs(
     _write(target, pair_sheet_png(kind, shown))
     if as_json:
         told = {"picture": str(target), "kind": name, "pairs": [pair.as_json() for pair in shown]}
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(told)
         return
     made = sum(pair.built for pair in shown)
     typer.echo(f"{target}: {name}, {made} pairs; {len(shown) - made} items do not suit.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
@@ -10,6 +9,7 @@ from pathlib import Path  # noqa: TC003 - typer reads the annotations
 import typer
 
 from judge_audit.cli.lakes import AS_JSON, LAKE, where
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import UsageError
 
 DAYS = 90
@@ -49,7 +49,7 @@ def sign(  # noqa: PLR0917 - one option each
         found = [Judged(made, "")]
     if as_json:
         told = [asdict(entry.signoff) | {"void": entry.void} for entry in found]
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str))
+        print_json(told)
         return
     for entry in found:
         for line in signoff_lines(entry):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import typer
+
+from judge_audit.cli.printing import print_json
 
 LAKE = typer.Option(
     None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
@@ -52,7 +53,7 @@ def status(
 
         tell_of(held, document, hook_of(configuration_here(lake)), lambda line: typer.echo(line, err=True))
     if wanted == "json":
-        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        print_json(document)
     elif wanted == "prometheus":
         typer.echo(exposition(document), nl=False)
     else:

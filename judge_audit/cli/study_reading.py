@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def plan(  # noqa: PLR0917 - the options of a command, never called by position
     put(held, planned.study)
     links = _invite(folder, _names(people), days, url)
     if as_json:
-        typer.echo(json.dumps(plan_told(folder.path, planned, links), ensure_ascii=False, indent=2))
+        print_json(plan_told(folder.path, planned, links))
         return
     for line in (
         *plan_lines(folder.path, planned),
@@ -137,7 +137,7 @@ def readers(
             {"reader": row.annotator_id, "until": row.expires_at.isoformat(), "revoked": row.revoked}
             for row in held
         ]
-        typer.echo(json.dumps({"readers": told, "links": links}, ensure_ascii=False, indent=2))
+        print_json({"readers": told, "links": links})
         return
     for reader in held:
         typer.echo(f"{reader.order}. {reader.annotator_id}: {_standing(reader, datetime.now(UTC))}")
@@ -193,7 +193,7 @@ def results(
     target = page or folder.path / "results.html"
     write_page(found, target)
     if as_json:
-        typer.echo(json.dumps(found.as_json(), ensure_ascii=False, indent=2))
+        print_json(found.as_json())
         return
     for line in (*lines_of(found), "", f"The page: {target}"):
         typer.echo(line)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import UsageError
 
 BELONGS = frozenset(
@@ -64,7 +64,7 @@ def export(out: Path, drawn: Drawn, lake: str | None, *, as_json: bool) -> None:
     )
     done = export_reviews(Lake.open(where(lake), create=False), drawn.audit, out, wanted)
     if as_json:
-        typer.echo(json.dumps({**asdict(done), "key": str(key_path(out))}, ensure_ascii=False, indent=2))
+        print_json({**asdict(done), "key": str(key_path(out))})
         return
     typer.echo(f"{out}: {done.rows:,} items to review, drawn as follows.")
     for name, (taken, held) in done.strata.items():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 import typer
 
+from judge_audit.cli.printing import print_json
 from judge_audit.errors import EXIT_GOOD, EXIT_USAGE, UsageError
 
 
@@ -43,7 +43,7 @@ def submit(
     with shown() as progress:
         told = find_flow("submit")(name, version, str(file), progress, again=again, here=here)
     if as_json:
-        typer.echo(json.dumps(asdict(told), ensure_ascii=False, indent=2))
+        print_json(asdict(told))
     elif new:
         for line in (*told.lines, *told.problems, told.summary):
             typer.echo(line)

@@ -47,14 +47,14 @@ def next_night_completes(client, folder):
 
 def test_a_worker_killed_with_its_run_does_not_keep_the_next_night(tmp_path):
     from judge_audit_flows.lasting import lasting_server
-    from judge_audit_flows.server import _exported
+    from judge_audit_flows.server import exported
 
     audit = make_project(tmp_path / "project", pause=0.5)
     with lasting_server(tmp_path / "server", port=0) as (url, _):
         from judge_audit_flows.deploying import run_deploy
         from prefect.client.orchestration import get_client
 
-        with _exported({"PREFECT_API_URL": url}), get_client(sync_client=True) as client:
+        with exported({"PREFECT_API_URL": url}), get_client(sync_client=True) as client:
             run_deploy(audit=str(audit), pool=POOL)
             run = client.create_flow_run_from_deployment(nightly(client).id)
             killed = worker_process(POOL, tmp_path)
@@ -78,7 +78,7 @@ def test_a_worker_killed_with_its_run_does_not_keep_the_next_night(tmp_path):
 
 def test_server_worker_and_run_killed_at_once_do_not_keep_the_next_night(tmp_path):
     from judge_audit_flows.lasting import lasting_server
-    from judge_audit_flows.server import _exported
+    from judge_audit_flows.server import exported
 
     audit = make_project(tmp_path / "project", pause=0.5)
     with lasting_server(tmp_path / "server", port=0) as (url, server):
@@ -86,7 +86,7 @@ def test_server_worker_and_run_killed_at_once_do_not_keep_the_next_night(tmp_pat
         from judge_audit_flows.stale import Patience, tidied
         from prefect.client.orchestration import get_client
 
-        with _exported({"PREFECT_API_URL": url}), get_client(sync_client=True) as client:
+        with exported({"PREFECT_API_URL": url}), get_client(sync_client=True) as client:
             run_deploy(audit=str(audit), pool=POOL)
             run = client.create_flow_run_from_deployment(nightly(client).id)
             killed = worker_process(POOL, tmp_path)
@@ -97,7 +97,7 @@ def test_server_worker_and_run_killed_at_once_do_not_keep_the_next_night(tmp_pat
                 end(killed)
     with (
         lasting_server(tmp_path / "server", port=0) as (url, _),
-        _exported({"PREFECT_API_URL": url}),
+        exported({"PREFECT_API_URL": url}),
         get_client(sync_client=True) as client,
     ):
         assert client.read_flow_run(run.id).state.type.value == "RUNNING"

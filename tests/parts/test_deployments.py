@@ -31,7 +31,7 @@ GIVEN = {
 def world(tmp_path_factory):
     """A server, the deployments registered at it, and a client."""
     from judge_audit_flows.lasting import lasting_server
-    from judge_audit_flows.server import _exported
+    from judge_audit_flows.server import exported
 
     folder = tmp_path_factory.mktemp("deployed")
     audit = make_project(folder / "project")
@@ -39,7 +39,7 @@ def world(tmp_path_factory):
         from judge_audit_flows.deploying import run_deploy
         from prefect.client.orchestration import get_client
 
-        with _exported({"PREFECT_API_URL": url}):
+        with exported({"PREFECT_API_URL": url}):
             told = run_deploy(audit=str(audit), pool=POOL, cron="30 4 * * *", timezone="America/New_York")
             with get_client(sync_client=True) as client:
                 yield {"told": told, "client": client, "audit": audit, "folder": folder}
@@ -212,14 +212,14 @@ def test_registered_models_are_looked_for_where_a_registry_is_named_or_when_aske
 
 def test_no_server_and_one_that_does_not_answer_are_told_apart():
     from judge_audit_flows.deploying import run_deploy
-    from judge_audit_flows.server import _exported
+    from judge_audit_flows.server import exported
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
     with temporary_settings(restore_defaults={PREFECT_API_URL}):
         with pytest.raises(UsageError, match="no Prefect server is configured"):
             run_deploy(audit="/project/audit.yaml")
         with (
-            _exported({"PREFECT_API_URL": "http://127.0.0.1:9/api"}),
+            exported({"PREFECT_API_URL": "http://127.0.0.1:9/api"}),
             pytest.raises(MachineryError, match="does not answer"),
         ):
             run_deploy(audit="/project/audit.yaml")

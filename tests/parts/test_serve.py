@@ -70,11 +70,11 @@ def test_two_do_not_serve_one_lake_and_a_port_that_is_taken_is_told(tmp_path):
     import socket
 
     from judge_audit_flows.lasting import lasting_server
-    from judge_audit_flows.server import _locked
+    from judge_audit_flows.server import locked
 
     from judge_audit.errors import UsageError
 
-    held = _locked(tmp_path / "held")
+    held = locked(tmp_path / "held")
     with (
         held,
         pytest.raises(UsageError, match="another `judge-audit serve` runs"),
