@@ -259,9 +259,9 @@ def _link_lines(links: dict[str, str], days: int) -> list[str]:
 def _standing(reader: Reader, now: Any) -> str:  # noqa: ANN401 - a time
     if reader.revoked:
         return "withdrawn"
-    return (
-        f"link good until {reader.expires_at:%Y-%m-%d %H:%M} UTC" if reader.open_at(now) else "link too old"
-    )
+    from judge_audit.times import minute
+
+    return f"link good until {minute(reader.expires_at)}" if reader.open_at(now) else "link too old"
 
 
 def _names(text: str | None) -> list[str]:

@@ -18,6 +18,7 @@ from judge_audit.imports.packs import unpacked
 from judge_audit.imports.taking import Around, Taken
 from judge_audit.rows import read_rows
 from judge_audit.tables import from_rows
+from judge_audit.times import minute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -186,7 +187,7 @@ def _before(lake: Lake, import_id: str) -> Imported | None:
     if not rows:
         return None
     (row,) = rows
-    when = row["imported_at"].strftime("%Y-%m-%d %H:%M UTC")
+    when = minute(row["imported_at"])
     line = f"{row['file']} was imported the same way on {when} (import {import_id[:8]}); nothing was added."
     return Imported(
         import_id=import_id,

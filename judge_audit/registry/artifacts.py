@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from judge_audit.digests import text_digest
 from judge_audit.errors import MachineryError, UsageError
+from judge_audit.judges.keys import secrets_around
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -198,7 +199,8 @@ def _from_store(uri: str, draft: Path) -> None:
         raise
     except Exception as error:
         raise MachineryError(
-            f"the files at {_shown(uri)} could not be fetched: {type(error).__name__}: {error}"[:600]
+            f"the files at {_shown(uri)} could not be fetched: {type(error).__name__}: "
+            f"{secrets_around().clean(str(error))[:500]}"
         ) from error
 
 

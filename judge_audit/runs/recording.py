@@ -21,6 +21,7 @@ from judge_audit.runs.alive import Life, lock_of
 from judge_audit.runs.audits import audit_left_open, new_epoch, opened_by
 from judge_audit.runs.reading import COMPLETE, FAILED, INTERRUPTED, LOST, STARTED, STOPPED, read_runs
 from judge_audit.tables import from_rows
+from judge_audit.times import minute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -225,7 +226,7 @@ def tell_lost(lake: Lake, hook: Hook | None, tell: Callable[[str], None]) -> Non
 
 def lost_reason(row: Mapping[str, Any]) -> str:
     """Say what is known of a run that ended without a word."""
-    return say("runs.lost", started=f"{row['started_at']:%Y-%m-%d %H:%M} UTC", host=row["host"])
+    return say("runs.lost", started=minute(row["started_at"]), host=row["host"])
 
 
 def _outcome(error: BaseException) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from judge_audit.messages import say
+from judge_audit.times import minute
 
 if TYPE_CHECKING:
     from judge_audit.lake import Lake
@@ -36,7 +37,7 @@ def clock_notes(lake: Lake, now: datetime) -> tuple[str, ...]:
         say(
             "clocks.future",
             audit=audit_id,
-            then=f"{newest:%Y-%m-%d %H:%M}",
-            now=f"{now:%Y-%m-%d %H:%M}",
+            then=minute(newest),
+            now=minute(now),
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.messages import say
@@ -11,6 +10,7 @@ from judge_audit.notices import STALE, notify
 from judge_audit.runs.recording import tell_lost
 from judge_audit.status.document import NO_AUDIT, age_text
 from judge_audit.status.document import STALE as STALE_FINDING
+from judge_audit.times import minute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ def _stale(lake: Lake, entry: Mapping[str, Any], hook: Hook, tell: Callable[[str
     if told.num_rows:
         return
     if audit:
-        when = f"{datetime.fromisoformat(audit['ended_at']):%Y-%m-%d %H:%M} UTC"
+        when = minute(audit["ended_at"])
         text = say(
             "runs.notice.stale", judge=name, age=age_text(audit["age_seconds"]), audit=audit_id, when=when
         )

@@ -9,6 +9,7 @@ from judge_audit.gate.words import OPEN
 from judge_audit.messages import say
 from judge_audit.status.document import NEVER, age_text
 from judge_audit.terminal import harmless
+from judge_audit.times import minute
 from judge_audit.vocabulary import Position
 
 if TYPE_CHECKING:
@@ -88,8 +89,7 @@ def _judge_lines(entry: Row) -> Iterator[str]:
             reason=run["reason"],
         )
     for run in entry["running"]:
-        since = f"{datetime.fromisoformat(run['started_at']):%Y-%m-%d %H:%M} UTC"
-        yield say("status.running", run=run["run_id"], since=since, host=run["host"])
+        yield say("status.running", run=run["run_id"], since=minute(run["started_at"]), host=run["host"])
 
 
 def _gate_lines(gate: Row) -> Iterator[str]:

@@ -14,8 +14,8 @@ from judge_audit.errors import MachineryError, UsageError
 from judge_audit.lake import Lake
 from judge_audit.project import Configuration, resolve
 from judge_audit.runs import GATE, RUN, read_runs, recorded
-from judge_audit.runs.audits import audit_left_open, new_epoch
-from judge_audit.tables import from_rows
+from judge_audit.runs.audits import audit_left_open, new_epoch, opened_by
+from judge_audit.tables import definition, from_rows
 
 KEEP = "import pathlib, sys; p = pathlib.Path('told.jsonl'); p.open('ab').write(sys.stdin.buffer.read() + b'\\n')"
 
@@ -232,6 +232,22 @@ def test_the_first_audit_of_a_new_epoch_is_known(lake):
     assert (new_epoch(lake, "a0", "j0"), new_epoch(lake, "a1", "j1"), new_epoch(lake, "b", "j2")) == (0, 1, 0)
     audit(lake, "a2", "j1", "complete", at)
     assert new_epoch(lake, "a2", "j1") == 0
+
+
+def test_an_epoch_that_a_person_wrote_into_the_card_is_no_news(lake):
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    for judge, epoch in (("j0", 0), ("j3", 3)):
+        label(lake, judge, "taste", epoch)
+        audit(lake, f"a-{judge}", judge, "complete", at)
+    assert new_epoch(lake, "a-j3", "j3") == 3
+    told = {column.name: None for column in definition("canary_nights").columns} | {
+        "lineage_id": "l",
+        "asking": 4,
+    }
+    told |= {"judge_id": "j3", "audit_id": "a-j3", "epoch": 3, "answer": "declared", "decided_at": at}
+    lake.commit({"canary_nights": from_rows("canary_nights", [told])})
+    assert opened_by(lake, "j3") == "declared"
+    assert new_epoch(lake, "a-j3", "j3") == 0
 
 
 def test_the_flow_records_a_run_whose_items_are_not_there(tmp_path, lake):
