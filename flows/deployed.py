@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.audit import run_audit
-from judge_audit_flows.endings import Ending, RunLog, in_plain_words, persisted, slug, worst
+from judge_audit_flows.endings import Ending, RunLog, gate_event, in_plain_words, persisted, slug, worst
 from judge_audit_flows.release import run_release
 from judge_audit_flows.stale import TAG
 from prefect import tags
@@ -119,10 +119,10 @@ def keep(judge: str, text: str, lines: Sequence[str], *, gated: bool) -> None:
 
 
 def announce(configuration: Configuration, gate: dict[str, Any]) -> None:
-    """Emit an event that says how the gate stands: judge-audit.gate.open, .shut or .cannot-be-asked."""
+    """Emit the event that says how the gate stands."""
     told = {name: gate.get(name) for name in ("state", "use", "candidate", "baseline", "certificate")}
     emit_event(
-        f"judge-audit.gate.{str(gate['state']).replace(' ', '-')}",
+        gate_event(str(gate["state"])),
         resource={
             "prefect.resource.id": f"judge-audit.judge.{slug(configuration.judge)}",
             "prefect.resource.name": configuration.judge,

@@ -117,6 +117,11 @@ def in_plain_words(lines: Sequence[str], *, gated: bool) -> str:
     return "\n".join([*told[:1], *position, *told[1:]])
 
 
+def gate_event(state: str) -> str:
+    """Name the event that says how the gate stands: judge-audit.gate.open, .shut or .cannot-be-asked."""
+    return f"judge-audit.gate.{state.replace(' ', '-')}"
+
+
 def slug(judge: str) -> str:
     """Name a judge in lower case letters, digits and dashes."""
     found = re.sub(r"[^a-z0-9]+", "-", judge.rsplit("/", 1)[-1].removesuffix(".yaml").lower()).strip("-")

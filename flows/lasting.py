@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from judge_audit_flows.server import (
     LOOPBACK,
-    QUIET,
+    START_SECONDS,
     announced,
     exported,
     healthy,
+    last_words,
     locked,
+    spawn,
     stop,
 )
 
 from judge_audit.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
 USUAL_PORT = 4200
-START_SECONDS = 180.0
-"""It makes its database the first time, and starts with whatever else a machine starts with."""
-
 LEASES = "prefect.server.concurrency.lease_storage.filesystem"
 """Where the server notes who holds a slot: in memory, as is usual, a restart would end the runs that hold one."""
 
@@ -80,30 +78,15 @@ def _door(port: int | None) -> int:
 
 def _started(folder: Path, port: int) -> tuple[subprocess.Popen[str], str]:
     """Start the server and wait until it answers."""
-    log = folder / "server.log"
     deadline = time.monotonic() + START_SECONDS
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    chosen = {name: value for name, value in os.environ.items() if name.startswith("PREFECT_SERVER_")}
     settings = {
-        **QUIET,
-        "PREFECT_HOME": str(folder),
         "PREFECT_SERVER_UI_ENABLED": "true",
         "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES,
-        "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{folder / 'prefect.db'}",
+        **{name: value for name, value in os.environ.items() if name.startswith("PREFECT_SERVER_")},
     }
-    with log.open("a", encoding="utf-8") as stream:
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-P", "-m", "judge_audit_flows.server_process", str(port)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stream,
-            env={**inherited, **settings, **chosen},
-            text=True,
-            start_new_session=True,
-        )
+    process = spawn(folder, settings, str(port))
     url = announced(process, deadline)
     if url and healthy(process, url, deadline):
         return process, url
     stop(process)
-    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-8:]
-    raise MachineryError("the Prefect server did not start. The end of its log:\n" + "\n".join(said))
+    raise MachineryError(f"the Prefect server did not start. The end of its log:\n{last_words(folder)}")

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from judge_audit_flows.endings import RunLog
+from judge_audit_flows.endings import RunLog, gate_event, refused
 from judge_audit_flows.release import run_release
 from judge_audit_flows.stale import TAG
 from prefect import flow, tags
@@ -73,7 +73,7 @@ def audit_registered(name: str, version: str, audit: str = AUDIT_FILE, audit_rou
         with shown(RunLog(get_run_logger().info)) if quiet else nullcontext(), tags(TAG):
             good, message = _audited(name, version, audit, audit_round)
     except AuditError as error:
-        return Failed(message=str(error))
+        return Failed(message=refused(name, error).text)
     return Completed(message=message) if good else Failed(message=message)
 
 
@@ -94,7 +94,7 @@ def submit_registered(name: str, version: str, audit: str = AUDIT_FILE, *, again
             return Completed(message=f"{plain(name)} is left alone: registry.models names {models}.")
         outcome = submitted(name, version, audit, through_deployment(audit), via="event", again=again)
     except AuditError as error:
-        return Failed(message=str(error))
+        return Failed(message=refused(name, error).text)
     return Completed(message=outcome.line)
 
 
@@ -108,7 +108,7 @@ def poll_registry(audit: str = AUDIT_FILE) -> State[Any]:
     try:
         seen = looked(audit, through_deployment(audit))
     except AuditError as error:
-        return Failed(message=str(error))
+        return Failed(message=refused("", error).text)
     for line in seen.lines:
         get_run_logger().info(line)
     if seen.problems:
@@ -263,10 +263,10 @@ def _judge(
 
 def announce(version: Version, ending: dict[str, Any], told_: dict[str, str]) -> None:
     """Emit the event of an answer, and leave it as an artifact of the run, where there is one."""
-    state = str(ending["state"]).replace(" ", "-") if ending["status"] == COMPLETE else ""
+    complete = ending["status"] == COMPLETE
     told = {name.rpartition(".")[2]: value for name, value in told_.items()}
     emit_event(
-        event=f"judge-audit.gate.{state}" if state else "judge-audit.audit.failed",
+        event=gate_event(str(ending["state"])) if complete else "judge-audit.audit.failed",
         resource={
             "prefect.resource.id": f"judge-audit.model-version.{version.registration_id}",
             "prefect.resource.name": version.told,

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 LOOPBACK = "127.0.0.1"
+LOG = "server.log"
 START_SECONDS = 180.0
-"""On a very busy machine a server takes more than a minute."""
+"""On a very busy machine, or with a database to make, a server takes more than a minute."""
 
 DRAIN_SECONDS = 10.0
 STOP_SECONDS = 5.0
@@ -164,9 +165,9 @@ def locked(home: Path) -> IO[str] | None:
 def _start(folder: Path) -> tuple[subprocess.Popen[str], str]:
     """Start a server and wait until it answers."""
     deadline = time.monotonic() + START_SECONDS
-    log = folder / "server.log"
+    services = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in IDLE_SERVICES}
     for _ in range(TRIES):
-        process = _spawn(folder, log)
+        process = spawn(folder, {**services, "PREFECT_SERVER_UI_ENABLED": "false"})
         url = announced(process, deadline)
         if url and healthy(process, url, deadline):
             return process, url
@@ -178,31 +179,39 @@ def _start(folder: Path) -> tuple[subprocess.Popen[str], str]:
             f"the embedded Prefect server did not start: the disk of {folder} has {_free(folder) // 2**20} MiB left. "
             "Nothing committed is lost: make room there (TMPDIR names another folder), then run again."
         )
-    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-8:]
     raise MachineryError(
         "the embedded Prefect server did not start. Run the command again, or set PREFECT_API_URL to a "
-        "server of your own. The end of its log:\n" + "\n".join(said)
+        f"server of your own. The end of its log:\n{last_words(folder)}"
     )
 
 
-def _spawn(folder: Path, log: Path) -> subprocess.Popen[str]:
-    """Start the server's process: in a session of its own, so that Ctrl-C does not reach it before us."""
+def last_words(folder: Path) -> str:
+    """Give the end of the log of a server."""
+    told = (folder / LOG).read_text(encoding="utf-8", errors="replace")
+    return "\n".join(told.strip().splitlines()[-8:])
+
+
+def spawn(folder: Path, settings: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
+    """Start the server's process: in a session of its own, so that Ctrl-C does not reach it before us.
+
+    Args:
+        folder: Where its database and log lie.
+        settings: Prefect's settings; of those of the environment it inherits none.
+        arguments: What the process is started with.
+    """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    services = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in IDLE_SERVICES}
-    settings = {
+    usual = {
         **QUIET,
-        **services,
         "PREFECT_HOME": str(folder),
-        "PREFECT_SERVER_UI_ENABLED": "false",
         "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{folder / 'prefect.db'}",
     }
-    with log.open("a", encoding="utf-8") as stream:
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", "judge_audit_flows.server_process"],
+    with (folder / LOG).open("a", encoding="utf-8") as stream:
+        return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-P", "-m", "judge_audit_flows.server_process", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stream,
-            env={**inherited, **settings},
+            env={**inherited, **usual, **settings},
             text=True,
             start_new_session=True,
         )

@@ -39,8 +39,7 @@ def canaries_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any] 
     """Give what the canaries of the audit showed; None if its judge's weights are pinned."""
     asking = facts.audit.get("canary_asking")
     judge_id = facts.audit["judge_id"]
-    rows = rows_of(con, NIGHT, judge_id, asking) if asking is not None else []
-    if not rows:
+    if asking is None or not (rows := rows_of(con, NIGHT, judge_id, asking)):
         return None
     (row,) = rows
     lineage = row.pop("lineage_id")

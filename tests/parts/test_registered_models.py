@@ -224,7 +224,9 @@ def test_a_registry_that_does_not_answer_is_told_in_plain_words_and_nothing_is_r
     audit = write_project(tmp_path / "late", f"http://127.0.0.1:{port}")
     state = poll_registry(str(audit), return_state=True)
     assert state.is_failed()
-    assert state.message.startswith(f"the registry at http://127.0.0.1:{port} does not answer")
+    assert state.message.startswith(
+        f"the machinery failed: the registry at http://127.0.0.1:{port} does not answer"
+    )
     assert "Nothing was recorded" in state.message
     assert Lake.open(tmp_path / "late" / "lake").read("registrations").num_rows == 0
 

@@ -39,12 +39,12 @@ from pathlib import Path
 from judge_audit_flows import server
 # A shell without job control has what it runs in the background ignore interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-start = server._spawn
+start = server.spawn
 def told(*rest):
     process = start(*rest)
     print("server", process.pid, flush=True)
     return process
-server._spawn = told
+server.spawn = told
 with server.embedded_server(Path(sys.argv[1])) as url:
     print("up", url, flush=True)
     time.sleep(600)
@@ -112,7 +112,7 @@ def test_a_configured_server_is_used_and_none_is_started(tmp_path, monkeypatch):
     from judge_audit_flows import server
 
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
-    monkeypatch.setattr(server, "_spawn", lambda *_: pytest.fail("a server was started"))
+    monkeypatch.setattr(server, "spawn", lambda *_: pytest.fail("a server was started"))
     with server.embedded_server(tmp_path / "home") as url:
         assert url == "http://127.0.0.1:9/api"
     assert os.environ["PREFECT_API_URL"] == "http://127.0.0.1:9/api"
@@ -124,14 +124,14 @@ def test_a_server_that_cannot_start_is_told_with_its_log(tmp_path, monkeypatch):
 
     from judge_audit.errors import MachineryError
 
-    def broken(_folder, log):
-        with log.open("a", encoding="utf-8") as stream:
+    def broken(folder, _settings):
+        with (folder / server.LOG).open("a", encoding="utf-8") as stream:
             script = "import sys; sys.exit('the database is locked')"
             pipe = subprocess.PIPE
             return subprocess.Popen([sys.executable, "-c", script], stdout=pipe, stderr=stream, text=True)
 
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
-    monkeypatch.setattr(server, "_spawn", broken)
+    monkeypatch.setattr(server, "spawn", broken)
     with pytest.raises(MachineryError, match="the database is locked"), server.embedded_server(tmp_path):
         pytest.fail("it came up")
     assert "PREFECT_API_URL" not in os.environ
