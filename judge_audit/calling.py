@@ -1,6 +1,6 @@
 """Asking a judge: render, call, and say what became of every probe.
 
-Pictures are decoded once, drawn by a helper thread ahead of the judge, and not stored. Nothing missing is
+Pictures are decoded once, drawn by a thread ahead of the judge, and not stored. Nothing missing is
 zero: an answer that is refused, unreadable, off the scale or failed is a state with a reason.
 """
 

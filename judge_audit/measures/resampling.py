@@ -8,7 +8,7 @@ that are alike in every column are one kind with their weights added up: scores 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,14 +76,6 @@ class Resampled:
         known = self.replicates[np.isfinite(self.replicates)]
         variance = float(known.var()) if len(known) else math.nan
         return Estimate(self.value, variance, self.df, self.n, self.n_clusters)
-
-    def capped(self, low: float, high: float) -> Resampled:
-        """Hold value and replicates inside a range."""
-        return replace(
-            self,
-            value=float(np.clip(self.value, low, high)),
-            replicates=np.clip(self.replicates, low, high),
-        )
 
 
 UNDEFINED = Resampled(math.nan, np.empty(0), 0, 0, 0)

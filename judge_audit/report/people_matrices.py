@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.messages import say
 from judge_audit.report.ladders import finite, verdict_of
-from judge_audit.report.people_words import bounded, figure_of
+from judge_audit.report.people_words import figure_of
 from judge_audit.vocabulary import OVERALL, POOLED
 
 if TYPE_CHECKING:
@@ -103,8 +103,3 @@ def correlation_of(matrix: Row, one: str, other: str) -> Row | None:
         ),
         None,
     )
-
-
-def correlation_text(figure: Row) -> str:
-    """Write a correlation with its interval."""
-    return bounded(dict(figure))
