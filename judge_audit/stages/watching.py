@@ -214,7 +214,9 @@ def _decided(asking: _Asking, bought: int) -> Row:
         found = _compared(asking, past)
     answer = _answer(asking, past, found, sure=sure, alarm=alarm)
     epoch = card.epoch + (answer in {CHANGED, UNKNOWN})
-    row = night_row(found, answer, epoch, sure=sure, alarm=alarm, services=(before, now))
+    row = night_row(
+        found, answer, epoch, sure=sure, new=not past.nights, alarm=alarm, services=(before, now)
+    )
     row |= {"lineage_id": card.lineage_id, "asking": asking.number, "audit_id": asking.audit_id}
     known = replace(card, epoch=epoch)
     register(current.lake, [known])
