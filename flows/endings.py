@@ -113,8 +113,9 @@ def in_plain_words(lines: Sequence[str], *, gated: bool) -> str:
     position = [line for line in lines if line.startswith("Position: ")]
     if not gated:
         return "\n".join(position)
-    told = [line for line in lines if not line.startswith(("Position: ", "Report: "))]
-    return "\n".join([*told[:1], *position, *told[1:]])
+    canaries = [line for line in lines if line.startswith("Canaries: ")]
+    told = [line for line in lines if not line.startswith(("Position: ", "Canaries: ", "Report: "))]
+    return "\n".join([*told[:1], *position, *canaries, *told[1:]])
 
 
 def slug(judge: str) -> str:

@@ -166,7 +166,6 @@ def night_row(
     epoch: int,
     *,
     sure: bool,
-    new: bool,
     alarm: float,
     services: tuple[Sequence[str], Sequence[str]],
 ) -> dict[str, Any]:
@@ -177,23 +176,22 @@ def night_row(
         answer: What it came to.
         epoch: The epoch it showed.
         sure: Whether the canaries were asked more than once more.
-        new: Whether it is the judge's first asking, so that only answers given to an audit or a dry run are earlier.
         alarm: Share of nights without change in which a change may be told.
         services: What answered before in the epoch, and now.
     """
     n, total = found.n, len(found.answers.values)
-    new = new and answer == UNCHANGED
-    kind = f"{answer}_{'new' if new else 'sure'}" if answer == UNCHANGED and (new or sure) else answer
+    kind = f"{answer}_sure" if answer == UNCHANGED and sure else answer
     told = {
         "n": n if answer in {UNCHANGED, CHANGED} else total,
-        "total": total,
         "epoch": epoch,
         "nights": f"{2 / alarm:,.0f}",
     }
     look_ = found.told(alarm) if answer == CHANGED else ""
     reasons = [say(f"canaries.{kind}", look=look_, **told)]
-    if answer in {UNCHANGED, CHANGED} and n < FEWEST and not new:
+    if answer in {UNCHANGED, CHANGED} and n < FEWEST:
         reasons.append(say("canaries.few", n=n))
+    if answer == FIRST and n:
+        reasons.append(say("canaries.first_known", n=n))
     before, now = services
     if answer == UNCHANGED and before and set(now) - set(before):
         reasons.append(say("canaries.service", now=", ".join(now), before=", ".join(before)))

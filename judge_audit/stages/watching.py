@@ -214,9 +214,7 @@ def _decided(asking: _Asking, bought: int) -> Row:
         found = _compared(asking, past)
     answer = _answer(asking, past, found, sure=sure, alarm=alarm)
     epoch = card.epoch + (answer in {CHANGED, UNKNOWN})
-    row = night_row(
-        found, answer, epoch, sure=sure, new=not past.nights, alarm=alarm, services=(before, now)
-    )
+    row = night_row(found, answer, epoch, sure=sure, alarm=alarm, services=(before, now))
     row |= {"lineage_id": card.lineage_id, "asking": asking.number, "audit_id": asking.audit_id}
     known = replace(card, epoch=epoch)
     register(current.lake, [known])
@@ -239,7 +237,9 @@ def _compared(asking: _Asking, past: Past) -> Compared:
 def _answer(asking: _Asking, past: Past, found: Compared, *, sure: bool, alarm: float) -> str:
     """Say what an asking came to."""
     if found.n:
-        return CHANGED if sure and found.looked.changed(alarm) else UNCHANGED
+        if sure and found.looked.changed(alarm):
+            return CHANGED
+        return UNCHANGED if past.nights else FIRST
     if past.askings_of(asking.card.epoch):
         return UNKNOWN
     if past.nights:
