@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 IDENTITY = {
     "kind": ("kind",),
+    "answers": ("compares",),
     "code": ("target",),
     "weights": ("weights",),
     "template": ("prompt_template",),

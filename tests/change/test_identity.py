@@ -52,7 +52,7 @@ def test_backend_and_dtype_are_told_one_by_one():
         == 'The preprocessing changed (backend from "pillow" to "cv2"; dtype from "float32" to "float16").'
     )
     assert unchanged.startswith(
-        "Unchanged: kind of judge, code it is loaded from, weights, prompt template, decoding"
+        "Unchanged: kind of judge, way of answering, code it is loaded from, weights, prompt template, decoding"
     )
 
 

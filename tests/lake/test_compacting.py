@@ -161,7 +161,7 @@ def test_of_two_at_once_one_counts_and_the_other_leaves_nothing_behind(busy, mon
 def test_readers_and_writers_beside_compactions_see_every_row_once(tmp_path):
     lake = Lake.open(tmp_path / "busy")
     faults, done = [], threading.Event()
-    written = [0]
+    written, looked = [0], [0]
 
     def write():
         for number in range(25):
@@ -176,12 +176,12 @@ def test_readers_and_writers_beside_compactions_see_every_row_once(tmp_path):
             keys = rows["probe_id"].to_pylist()
             if len(set(keys)) != len(keys) or len(keys) < least or len(keys) % 4:
                 faults.append((least, len(keys)))
+            looked[0] += 1
 
     def press():
-        days = 0
+        # An hour passes with every look, so that none takes as long as the grace that is left to it.
         while not done.is_set():
-            compact(Lake.open(lake.url), now=NOW + timedelta(hours=days))
-            days += 1
+            compact(Lake.open(lake.url), now=NOW + timedelta(hours=looked[0]))
 
     threads = [threading.Thread(target=act) for act in (write, look, press, press)]
     for thread in threads:
