@@ -97,4 +97,4 @@ def test_a_run_says_first_how_the_gate_stands_whatever_the_canaries_showed():
     ]
     said = "The gate is shut.\nPosition: none\nCanaries: changed.\n✕ gate/approved: no."
     assert in_plain_words(lines, gated=True) == said
-    assert in_plain_words(lines[:3], gated=False) == "Position: none"
+    assert in_plain_words(lines[:3], gated=False) == "Position: none\nCanaries: changed."

@@ -484,6 +484,7 @@ def test_a_picture_larger_than_the_window_is_cut_and_can_be_moved_never_made_sma
         server.kill()
 
 
+@pytest.mark.long
 def test_fifty_people_read_at_once_from_one_server(tmp_path):
     from concurrent.futures import ThreadPoolExecutor
 

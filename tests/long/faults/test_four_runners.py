@@ -16,9 +16,8 @@ pytestmark = pytest.mark.long
 
 
 def _commits(lake):
-    """The commits of answers."""
-    held = Lake.open(lake, create=False).records()
-    return {record.commit_id for record in held if any(part.table == "calls" for part in record.parts)}
+    """The commits of answers, whose ids stand in the names of their files."""
+    return {Path(file).name.split("-")[1] for file in Lake.open(lake, create=False).files("calls")}
 
 
 def test_all_four_come_to_the_same(tmp_path):
