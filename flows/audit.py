@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 MISMATCHES_FLOW = "mismatches_flow"
 
+SHORTEST = 0.1
+"""Minutes below which a dry run speaks of seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
@@ -241,6 +244,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
     looked_at = [row for row in probes.select(["item_id", "axis"]).to_pylist() if row["axis"] in SIGHT]
     sample = len({row["item_id"] for row in looked_at})
     minutes = prepared.new_calls * seconds / 60
+    wait = f"About {minutes:.1f} minutes" if minutes >= SHORTEST else "A few seconds"
     more = stages.chosen_at_most(current, prepared)
     compares = current.judge.card.compares
     anchors = len(current.anchors.ever()) if current.anchors else 0
@@ -289,7 +293,7 @@ def _dry(configuration: Configuration, progress: Progress) -> AuditResult:
             f"{prepared.reused_calls:,} answers are in the lake already."
         ),
         *([f"Up to {more:,} more follow: combined changes, chosen by these answers."] if more else []),
-        f"About {minutes:.1f} minutes at {1000 * seconds:.1f} ms a call, one at a time{tried_words}.",
+        f"{wait} at {1000 * seconds:.1f} ms a call, one at a time{tried_words}.",
         *([costs.line] if costs.cost is not None else []),
         *(f"Note: {warning}" for warning in prepared.warnings),
     ]

@@ -142,6 +142,9 @@ async def _running(
         times = ", ".join(f"{one.schedule.cron} ({one.schedule.timezone})" for one in entry.schedules)  # type: ignore[union-attr]
         say(f"Serving {entry.flow.name}/{entry.name}, {f'at {times}' if times else 'when asked to'}.")
     say("End it with Ctrl-C.")
+    if threading.current_thread() is threading.main_thread():
+        # Prefect's runner ends runs in good order on SIGTERM alone.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, signal.raise_signal, signal.SIGTERM)
     serving = asyncio.ensure_future(runner.start())
     while process is not None and not serving.done():
         await asyncio.wait([serving], timeout=GLANCE_SECONDS)

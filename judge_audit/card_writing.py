@@ -102,7 +102,7 @@ def new_card(kind: Kind, name: str, *, pinned: bool) -> str:
     usual = [field for field in own_schema(kind.name).get("usual", ()) if field not in kind.needed]
     lines = [
         f"# {kind.about}",
-        f"# What every field means: schemas/cards. Try it: judge-audit judges try {name}",
+        f"# What every field means: schemas/cards. Try it: judge-audit judges try cards/{name}.yaml",
         f"kind: {kind.name}",
         f"name: {json.dumps(name)}",
         *(line for field in (*kind.needed, *usual) for line in _field(field, fields[field], active=True)),

@@ -188,6 +188,8 @@ def night_row(
     reasons = [say(f"canaries.{kind}", look=look_, **told)]
     if answer in {UNCHANGED, CHANGED} and n < FEWEST:
         reasons.append(say("canaries.few", n=n))
+    if answer == FIRST and n:
+        reasons.append(say("canaries.first_known", n=n))
     before, now = services
     if answer == UNCHANGED and before and set(now) - set(before):
         reasons.append(say("canaries.service", now=", ".join(now), before=", ".join(before)))

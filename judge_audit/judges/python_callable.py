@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import sys
 from dataclasses import replace
@@ -119,7 +120,7 @@ def wrap(function: Any, card: Card | None = None) -> Judge:  # noqa: ANN401 - an
     """Make a judge of a function, or give back what already is one.
 
     Raises:
-        UsageError: If it cannot be called.
+        UsageError: If it cannot be called, or only as one that compares.
     """
     if isinstance(function, Judge):
         return function
@@ -128,10 +129,27 @@ def wrap(function: Any, card: Card | None = None) -> Judge:  # noqa: ANN401 - an
     if not callable(function):
         raise UsageError(f"a judge must be callable as score(images, prompts); {function!r:.80} is not.")
     name = getattr(function, "__qualname__", type(function).__name__)
+    if not _takes(function, 2) and _takes(function, 3):
+        raise UsageError(
+            f"{name} takes three lists, and a judge that scores is called as score(images, prompts). One that compares "
+            "two pictures as compare(lefts, rights, prompts) needs a card that says so: kind: callable, target: "
+            "module:attribute, compares: true."
+        )
     if card is None:
         weights = code_digest(function, name)
         card = Card(kind=KIND, name=name, weights=weights, pinned=says_pinned(function))
     return CallableJudge(function, card)
+
+
+def _takes(function: Any, count: int) -> bool:  # noqa: ANN401 - anything callable
+    """Tell whether something can be called with so many arguments; True if it does not say."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def load_target(target: str, project: Path | None) -> Any:  # noqa: ANN401 - whatever the module holds

@@ -147,7 +147,7 @@ def _told(
         dry=dry,
     )
     if dry:
-        return replace(told, recorded=False, reason="nothing was written: it was a dry run")
+        return replace(told, recorded=False, reason="it was a dry run: nothing was written")
     due = {*before.snapshot.retired, before.snapshot.path} if before.snapshot else set()
     if not before.records and not merged.replaced and not decided.purged and made.retired.keys() <= due:
         return replace(told, number=0, recorded=False, reason="there was nothing to put together")

@@ -13,7 +13,7 @@ LISTED = 20
 
 def compaction_lines(told: Compaction) -> list[str]:
     """Say what a compaction did, or would do."""
-    lines = [f"Not recorded: {told.reason}."] if told.reason else []
+    lines = [f"{told.reason[0].upper()}{told.reason[1:]}."] if told.reason else []
     would = "would become" if not told.recorded else "became"
     if told.recorded or told.dry:
         lines.append(f"{told.parts_before:,} files of rows {would} {told.parts_after:,}.")

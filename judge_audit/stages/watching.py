@@ -237,7 +237,9 @@ def _compared(asking: _Asking, past: Past) -> Compared:
 def _answer(asking: _Asking, past: Past, found: Compared, *, sure: bool, alarm: float) -> str:
     """Say what an asking came to."""
     if found.n:
-        return CHANGED if sure and found.looked.changed(alarm) else UNCHANGED
+        if sure and found.looked.changed(alarm):
+            return CHANGED
+        return UNCHANGED if past.nights else FIRST
     if past.askings_of(asking.card.epoch):
         return UNKNOWN
     if past.nights:

@@ -225,8 +225,10 @@ def _age(held: Held, when: datetime) -> float:
 
 
 def age_text(seconds: float) -> str:
-    """Write an age: minutes, then hours up to two days, then days."""
+    """Write an age: a minute for all that is younger, minutes, then hours up to two days, then days."""
     minutes = seconds / 60
+    if minutes < 1.5:
+        return say("status.minute")
     if minutes < 90:
         return say("status.minutes", n=f"{minutes:.0f}")
     if minutes < 48 * 60:

@@ -38,7 +38,8 @@ LEFT JOIN compared
 WHERE NOT candidate.compares
     OR (probes.rung > 0 AND NOT starts_with(probes.axis, 'pair:'))
     OR (probes.axis = 'original' AND compared.state IS NOT NULL)
-GROUP BY ALL;
+GROUP BY ALL
+ORDER BY items.source, probes.axis, probes.rung;
 -- keys: what the candidate's own plan asks, and the untouched pictures and rungs of the approved audit's plan.
 WITH candidate AS (
     SELECT

@@ -47,7 +47,8 @@ SELECT
     count(*) FILTER (unknown AND once) AS convicted_once,
     coalesce(array_to_string(list(DISTINCT reason ORDER BY reason) FILTER (unknown), ' '), 'nothing new') AS told
 FROM judged
-GROUP BY ALL;
+GROUP BY ALL
+ORDER BY ALL;
 -- keys: what was asked of it now, and what was asked when it was approved.
 SELECT DISTINCT verdicts."check", verdicts.measure, verdicts.axis, verdicts.dimension
 FROM verdicts

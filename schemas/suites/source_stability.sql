@@ -29,7 +29,8 @@ SELECT
         AS sure_change,
     axis || ' in ' || source || ', ' || replace(measure, '_drift', '') || ' response: ' || format('{:+.2f}', change)
         || ' lift since ' || against AS told
-FROM changes;
+FROM changes
+ORDER BY abs(sure_change) DESC NULLS LAST, against, measure, dimension, axis, source;
 -- keys: every axis and source of the night before and of the approved audit.
 SELECT 'the night before' AS against, measure, dimension, axis, source
 FROM source_stability_history

@@ -10,7 +10,8 @@ FROM verdicts
 JOIN audits USING (audit_id)
 WHERE verdicts.audit_id = $candidate AND audits.status = 'complete' AND verdicts.subject = audits.judge_id
     AND verdicts."check" NOT IN ('change', 'replay')
-GROUP BY ALL;
+GROUP BY ALL
+ORDER BY ALL;
 -- keys: three questions on every ladder that was climbed, and whatever else was asked.
 SELECT DISTINCT "check", probes.axis
 FROM audits

@@ -187,6 +187,14 @@ def test_a_dry_run_asks_nothing_and_counts_them(nights):
     assert stages.canaries_due(nights.session(), prepared) == (16, 16)
 
 
+def test_pictures_that_a_dry_run_tried_do_not_make_the_first_asking_a_poor_second_one(nights):
+    _, tried = stages.pace(nights.session(), stages.prepare(nights.session(), dry=True))
+    watched, asked = nights.glance()
+    assert (watched.answer, asked) == ("first", 32)
+    assert watched.lines[0].startswith("16 canaries were asked before everything else: the first answers")
+    assert watched.lines[0].endswith(f" {tried} of these pictures had been scored before: unchanged.")
+
+
 @pytest.mark.parametrize("count", [0, 7])
 def test_too_few_canaries_are_refused_in_words(nights, count):
     with pytest.raises(UsageError, match="the weights of “vlm” are not pinned") as refused:

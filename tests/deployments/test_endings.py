@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
-from judge_audit_flows.endings import Ending, RunLog, persisted, slug, worst
+from judge_audit_flows.endings import Ending, RunLog, in_plain_words, persisted, slug, worst
 
 from judge_audit.budget import BudgetReached
 from judge_audit.errors import InputError, MachineryError, UsageError
@@ -85,3 +85,16 @@ def test_a_judge_has_a_name_that_an_artifact_may_bear():
     assert slug("mine:score") == "mine-score"
     assert slug("cards/My Judge_v2.yaml") == "my-judge-v2"
     assert slug("»«") == "judge"
+
+
+def test_a_run_says_first_how_the_gate_stands_whatever_the_canaries_showed():
+    lines = [
+        "Position: none",
+        "Canaries: changed.",
+        "Report: r.html",
+        "The gate is shut.",
+        "✕ gate/approved: no.",
+    ]
+    said = "The gate is shut.\nPosition: none\nCanaries: changed.\n✕ gate/approved: no."
+    assert in_plain_words(lines, gated=True) == said
+    assert in_plain_words(lines[:3], gated=False) == "Position: none\nCanaries: changed."

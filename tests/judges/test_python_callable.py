@@ -86,6 +86,11 @@ def test_a_number_is_not_a_judge():
         load_judge(3)
 
 
+def test_a_function_of_three_lists_is_told_that_a_judge_that_compares_needs_a_card():
+    with pytest.raises(UsageError, match="compares: true"):
+        load_judge(lambda lefts, rights, prompts: ["tie"] * len(lefts))
+
+
 class Weighted:
     def __init__(self, weights, inner=None):
         self.weights, self.inner = weights, inner

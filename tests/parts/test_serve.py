@@ -59,8 +59,9 @@ def test_it_serves_with_a_server_and_page_of_its_own_and_ends_without_a_trace(tm
             assert b"<html" in page.read()
         started = descendants(process.pid)
         assert started, "the server"
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)  # which it hands on to itself as SIGTERM
         assert process.wait(60) == 0
+        assert not said(tmp_path, "Traceback")()
         wait_for(lambda: not any(alive(pid) for pid in started), 20)
     finally:
         end(process)

@@ -76,7 +76,12 @@ def test_a_run_leaves_its_start_and_its_end_and_a_good_one_tells_nobody(configur
             3,
             "Unexpected ZeroDivisionError: division by zero",
         ),
-        (SystemExit(143), "failed", 3, "It was ended from outside (SystemExit)."),
+        (
+            SystemExit(143),
+            "failed",
+            3,
+            "It was told to end from outside (SystemExit).",
+        ),
     ],
 )
 def test_why_a_run_came_to_nothing_stands_in_its_record_and_is_told(
