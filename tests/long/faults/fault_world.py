@@ -29,6 +29,7 @@ def score(images, prompts):
         for image in images:
             file.write(f"{{pixel_digest(image)}}\\n")
     return [answer(image) for image in images]
+score.pinned = True
 {more}
 """
 

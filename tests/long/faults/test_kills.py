@@ -23,7 +23,7 @@ HUNG_SECONDS = 240
 
 @pytest.fixture
 def world(tmp_path):
-    return make(tmp_path, pictures=60, seconds=0.05)
+    return make(tmp_path, pictures=300, seconds=0.05)
 
 
 def _victims(kind, pid):
