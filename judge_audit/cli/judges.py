@@ -181,7 +181,7 @@ def try_one(
             close()
     if as_json:
         document = {"judge_id": card.judge_id, "card": json.loads(card.as_json()), "seconds_to_load": loaded}
-        print_json(document | content, allow_nan=False)
+        print_json(document | content)
     else:
         for line in (*_card_lines(card), *lines):
             typer.echo(line)
