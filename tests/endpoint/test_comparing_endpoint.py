@@ -166,7 +166,8 @@ class Easel:
 
 def test_the_documented_card_is_one_of_a_judge_that_compares(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "pairwise.md").read_text(encoding="utf-8")
-    (block,) = [part.partition("```")[0] for part in page.split("```yaml\n")[1:]]
+    cards = [part.partition("```")[0] for part in page.split("```yaml\n")[1:]]
+    (block,) = [text for text in cards if "kind: endpoint" in text]
     (tmp_path / "card.yaml").write_text(block, encoding="utf-8")
     (tmp_path / "which.txt").write_text("Which shows “{prompt}” better?", encoding="utf-8")
     judge = load_judge(str(tmp_path / "card.yaml"))
