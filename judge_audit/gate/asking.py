@@ -181,7 +181,8 @@ def ask_gate(
     signed = (entry.signoff.signoff_id for entry in signoffs_of(lake, audit_id, now) if not entry.void)
     question = Question(audit_id, held, use, now, audit_digest(lake, audit_id), tuple(signed))
     rows = own.answers(lake, candidate, question, suites, asked_for=baseline != APPROVED)
-    with questions(lake, views) as asked:
+    texts = [text for suite in suites.values() for text in (suite.frame, suite.keys)]
+    with questions(lake, views, texts) as asked:
         for suite in suites.values():
             rows += _ask(asked, suite, question)
     shared = {

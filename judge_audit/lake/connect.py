@@ -90,6 +90,7 @@ def views_sql(
     *,
     views: Mapping[str, View] | None = None,
     but: frozenset[str] = frozenset(),
+    asked: Sequence[str] | None = None,
 ) -> str:
     """Write the SQL that makes a lake's tables and views, for `duckdb -init` or any DuckDB connection.
 
@@ -99,12 +100,18 @@ def views_sql(
         lake: The lake.
         views: The views to add to the tables; the shipped ones if not given.
         but: Tables that are there already.
+        asked: The questions that will be put: only what they name is made, and what that reads from.
 
     Returns:
         Statements, one after another.
     """
     lines = [f"-- Tables and views of the lake at {lake.url.replace(chr(10), ' ')}"]
-    found = {name: lake.files(name) for name in TABLES if name not in but}
+    ordered = in_order(shipped_views() if views is None else views)
+    wanted = None if asked is None else _reached(asked, ordered)
+    ordered = [view for view in ordered if wanted is None or view.name in wanted]
+    found = {
+        name: lake.files(name) for name in TABLES if name not in but and (wanted is None or name in wanted)
+    }
     for name, listed in found.items():
         if listed:
             lines.append(f"SET VARIABLE files_{name} = {files_literal(listed)};")
@@ -113,10 +120,19 @@ def views_sql(
         calls = "getvariable('files_calls')" if found.get("calls") else None
         lines.append(f"-- One row is {definition(name).grain}.")
         lines.append(f"CREATE OR REPLACE VIEW {name} AS {table_query(name, variable, calls)};")
-    for view in in_order(shipped_views() if views is None else views):
+    for view in ordered:
         lines.append(f"-- {view.meaning}")
         lines.append(f"CREATE OR REPLACE VIEW {view.name} AS\n{view.query};")
     return "\n".join(lines) + "\n"
+
+
+def _reached(asked: Sequence[str], ordered: Sequence[View]) -> set[str]:
+    """Collect what questions name, and what those views read from; scores are read beside their calls."""
+    reached = set(re.findall(r"[a-z_]\w*", " ".join(asked).lower()))
+    for view in reversed(ordered):
+        if view.name in reached:
+            reached |= _named_in(view)
+    return reached | {"calls"} if "scores" in reached else reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,19 +157,23 @@ def told(lake: Lake, views: Mapping[str, View] | None = None) -> list[Told]:
     return tables + [Told(view.name, "view", counted[view.name], view.meaning) for view in views.values()]
 
 
-def connect(lake: Lake, views: Mapping[str, View] | None = None) -> duckdb.DuckDBPyConnection:
+def connect(
+    lake: Lake, views: Mapping[str, View] | None = None, asked: Sequence[str] | None = None
+) -> duckdb.DuckDBPyConnection:
     """Give a DuckDB connection with a view per table and further views.
 
-    The views show what was committed when the connection was made.
+    The views show what was committed when the connection was made. Making one opens the files it reads from, so
+    whoever knows the questions says them.
 
     Args:
         lake: The lake.
         views: The views to add to the tables; the shipped ones if not given.
+        asked: The questions that will be put; not given, everything is made.
 
     Raises:
         MachineryError: If a committed file is missing or damaged.
     """
-    return _serve(views_sql(lake, views=views), lake.url)
+    return _serve(views_sql(lake, views=views, asked=asked), lake.url)
 
 
 def connect_to(lake: Lake, judge_id: str, plan_ids: Sequence[str]) -> duckdb.DuckDBPyConnection:

@@ -11,7 +11,7 @@ from judge_audit.lake.connect import connect
 from judge_audit.lake.sql import checked, lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import duckdb
     import pyarrow as pa
@@ -62,13 +62,16 @@ class Questions:
 
 
 @contextmanager
-def questions(lake: Lake, views: Mapping[str, View] | None = None) -> Iterator[Questions]:
+def questions(
+    lake: Lake, views: Mapping[str, View] | None = None, asked: Sequence[str] | None = None
+) -> Iterator[Questions]:
     """Open a lake for questions: its tables, the views, no external access, configuration locked.
 
     Args:
         lake: The lake.
         views: The views to add to the tables; the shipped ones if not given.
+        asked: The texts that will be asked, which is quicker; not given, any may be.
     """
-    with connect(lake, views) as connection:
+    with connect(lake, views, asked) as connection:
         lock(connection, lake)
         yield Questions(lake.url, connection)

@@ -163,8 +163,9 @@ def _pictures(lake: Lake, document: Row) -> dict[str, str]:
 
 def before(lake: Lake, audit_id: str) -> str:
     """Give the audit of the same judge's name before an audit, "" if there is none."""
-    with questions(lake) as asked_:
-        found = asked_.ask("SELECT before FROM nights WHERE audit_id = $audit", {"audit": audit_id})
+    text = "SELECT before FROM nights WHERE audit_id = $audit"
+    with questions(lake, asked=[text]) as asked_:
+        found = asked_.ask(text, {"audit": audit_id})
     return (found["before"].to_pylist() or [""])[0] or ""
 
 
