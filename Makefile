@@ -20,9 +20,10 @@ test: $(DEV_STAMP)
 	$(BIN)/ruff format --check .
 	mkdir -p $(VENV)/names
 	for folder in flows tasks schemas deployments; do ln -sfn "$(CURDIR)/$$folder" "$(VENV)/names/judge_audit_$$folder"; done
-	MYPYPATH=$(VENV)/names $(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long and not parts" --ignore=tests/long --ignore=tests/parts --ignore=tests/benchmarks
+	MYPYPATH=$(VENV)/names $(BIN)/mypy & typed=$$!; \
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long and not parts" --ignore=tests/long --ignore=tests/parts --ignore=tests/benchmarks; \
+	tested=$$?; wait $$typed && exit $$tested
 
 # Three at a time on two cores: servers and workers are waited for more than they work.
 test-parts: $(DEV_STAMP)
