@@ -66,6 +66,7 @@ def brightness(images, prompts):
 
 
 brightness.identity = "how bright a picture is"  # the same judge whatever else this file holds
+brightness.pinned = True  # no canaries: its first answers are drawn, and are not what it would say
 
 
 def session(folder, ladders):

@@ -7,8 +7,7 @@ from big_lake import night, pictures, session
 
 from judge_audit.digests import row_digest
 
-# Its drawn first night no longer has the combined changes of a real one: to be mended.
-pytestmark = [pytest.mark.parts, pytest.mark.long]
+pytestmark = pytest.mark.parts
 
 LADDERS = 12
 
