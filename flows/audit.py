@@ -10,22 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.broken import server_told
-from judge_audit_flows.recording import begun, done, recorded_flow
-from judge_audit_flows.runners import check_runner, task_runner
-from judge_audit_flows.server import embedded_server
+from judge_audit_flows.runtime.run_record import (
+    begun,
+    done,
+    recorded_flow,
+)
+from judge_audit_flows.runtime.server import embedded_server
+from judge_audit_flows.runtime.task_runners import check_runner, task_runner
+from judge_audit_flows.runtime.worker_failures import server_told
 
-from judge_audit import stages
-from judge_audit.messages import say
-from judge_audit.runs import RUN
-from judge_audit.session import session
-from judge_audit.sight import SIGHT
+from judge_audit.audits import stages
+from judge_audit.audits.session import session
+from judge_audit.core.messages import say
+from judge_audit.operations.runs import RUN
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
-    from judge_audit.progress import Progress
-    from judge_audit.project import Configuration
-    from judge_audit.runs import Run
-    from judge_audit.session import Session
+    from judge_audit.audits.session import Session
+    from judge_audit.core.configuration import Configuration
+    from judge_audit.core.progress import Progress
+    from judge_audit.operations.runs import Run
 
 
 MISMATCHES_FLOW = "mismatches_flow"

@@ -6,16 +6,16 @@ from datetime import timedelta
 from typing import Any
 
 from judge_audit_flows.deployed import settled
-from judge_audit_flows.endings import Ending, persisted
-from judge_audit_flows.parameters import STEADY, Persistence
+from judge_audit_flows.deployment.parameters import STEADY, Persistence
+from judge_audit_flows.runtime.outcome import Ending, persisted
 from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State  # noqa: TC002 - Prefect reads the annotations
 
-from judge_audit.errors import EXIT_GOOD
+from judge_audit.core.configuration import resolve
+from judge_audit.core.errors import EXIT_GOOD
 from judge_audit.lake import Lake
-from judge_audit.lake.compacting import compact
-from judge_audit.lake.telling import compaction_lines
-from judge_audit.project import resolve
+from judge_audit.lake.compaction import compact
+from judge_audit.lake.compaction_summary import compaction_lines
 
 
 @flow(name="judge-audit-compaction", persist_result=False)

@@ -11,9 +11,17 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.audit import run_audit
-from judge_audit_flows.endings import Ending, RunLog, gate_event, in_plain_words, persisted, slug, worst
 from judge_audit_flows.release import run_release
-from judge_audit_flows.stale import TAG
+from judge_audit_flows.runtime.outcome import (
+    Ending,
+    RunLog,
+    gate_event,
+    in_plain_words,
+    persisted,
+    slug,
+    worst,
+)
+from judge_audit_flows.runtime.stale_runs import TAG
 from prefect import tags
 from prefect.artifacts import create_markdown_artifact
 from prefect.events import emit_event
@@ -21,14 +29,14 @@ from prefect.exceptions import CancelledRun
 from prefect.logging import get_run_logger
 from prefect.states import Completed, Failed
 
-from judge_audit.errors import EXIT_GOOD, EXIT_MACHINERY
-from judge_audit.progress import shown
-from judge_audit.project import Configuration, resolve
+from judge_audit.core.configuration import Configuration, resolve
+from judge_audit.core.errors import EXIT_GOOD, EXIT_MACHINERY
+from judge_audit.core.progress import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit_flows.parameters import Overrides, Persistence
+    from judge_audit_flows.deployment.parameters import Overrides, Persistence
     from prefect.client.schemas.objects import State
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from judge_audit_flows.pipeline import stage_by_stage
 from prefect import flow
 
-from judge_audit import stages  # noqa: TC001 - Prefect reads the annotations
+from judge_audit.audits import stages  # noqa: TC001 - Prefect reads the annotations
 
 ONLY = "mismatches"
 

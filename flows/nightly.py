@@ -7,18 +7,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge_audit_flows.deployed import Wanted, audited, settled
-from judge_audit_flows.endings import refused
-from judge_audit_flows.parameters import NO_OVERRIDES, STEADY, Overrides, Persistence
-from judge_audit_flows.stale import STALE, Patience, tidied
+from judge_audit_flows.deployed import (
+    Wanted,
+    audited,
+    settled,
+)
+from judge_audit_flows.deployment.parameters import (
+    NO_OVERRIDES,
+    STEADY,
+    Overrides,
+    Persistence,
+)
+from judge_audit_flows.runtime.outcome import refused
+from judge_audit_flows.runtime.stale_runs import (
+    STALE,
+    Patience,
+    tidied,
+)
 from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State  # noqa: TC002 - Prefect reads the annotations
 from prefect.states import Completed
 
-from judge_audit.errors import AuditError
-from judge_audit.gate.approvals import approved_judges
+from judge_audit.core.configuration import resolve
+from judge_audit.core.errors import AuditError
+from judge_audit.decisions.gate.approvals import approved_judges
 from judge_audit.lake import Lake
-from judge_audit.project import resolve
 
 APPROVED = "approved"
 """Stands in the list of judges for every judge that is approved today."""

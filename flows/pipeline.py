@@ -6,19 +6,33 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.broken import result_of_task
-from judge_audit_flows.runners import THREADS, lanes_of, workers_of
-from judge_audit_tasks import budget, check, combine, controls, gate, prepare, report, score, spent
+from judge_audit_flows.runtime.task_runners import (
+    THREADS,
+    lanes_of,
+    workers_of,
+)
+from judge_audit_flows.runtime.worker_failures import result_of_task
+from judge_audit_tasks import (
+    budget,
+    check,
+    combine,
+    controls,
+    gate,
+    prepare,
+    report,
+    score,
+    spent,
+)
 from prefect import flow
 
-from judge_audit import stages
-from judge_audit.blocks import Pace
-from judge_audit.progress import current_progress
-from judge_audit.project import Configuration
-from judge_audit.session import session
+from judge_audit.audits import stages
+from judge_audit.audits.session import session
+from judge_audit.core.configuration import Configuration
+from judge_audit.core.progress import current_progress
+from judge_audit.stimuli.planning.blocks import Pace
 
 if TYPE_CHECKING:
-    from judge_audit.progress import Progress
+    from judge_audit.core.progress import Progress
 
 
 @flow(name="judge-audit", persist_result=False, validate_parameters=False)

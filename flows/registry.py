@@ -10,9 +10,13 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from judge_audit_flows.endings import RunLog, gate_event, refused
 from judge_audit_flows.release import run_release
-from judge_audit_flows.stale import TAG
+from judge_audit_flows.runtime.outcome import (
+    RunLog,
+    gate_event,
+    refused,
+)
+from judge_audit_flows.runtime.stale_runs import TAG
 from prefect import flow, tags
 from prefect.artifacts import create_table_artifact
 from prefect.client.orchestration import get_client
@@ -23,29 +27,58 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 
-from judge_audit.errors import EXIT_MACHINERY, AuditError, MachineryError, UsageError
-from judge_audit.gate.words import OPEN
+from judge_audit.audits.stages.gate import gate
+from judge_audit.core.configuration import resolve
+from judge_audit.core.errors import (
+    EXIT_MACHINERY,
+    AuditError,
+    MachineryError,
+    UsageError,
+)
+from judge_audit.core.progress import (
+    Progress,
+    current_progress,
+    shown,
+)
+from judge_audit.decisions.gate.states import OPEN
 from judge_audit.lake import Lake
-from judge_audit.progress import Progress, current_progress, shown
-from judge_audit.project import resolve
-from judge_audit.registry import Ledger, settings_of, submit
-from judge_audit.registry.auditing import audited_already, close, configured, folder_of, make_judge, tell
-from judge_audit.registry.claims import claimed
-from judge_audit.registry.ledger import COMPLETE, FAILED
-from judge_audit.registry.mlflow_client import connect
-from judge_audit.registry.polling import look
-from judge_audit.registry.submitting import CANCELLED, ENDED, WAITING, Launched
-from judge_audit.registry.template import check_template
-from judge_audit.registry.versions import plain
-from judge_audit.stages.gating import gate
+from judge_audit.operations.registry import (
+    Ledger,
+    settings_of,
+    submit,
+)
+from judge_audit.operations.registry.audit_version import (
+    audited_already,
+    close,
+    configured,
+    folder_of,
+    make_judge,
+    tell,
+)
+from judge_audit.operations.registry.claims import claimed
+from judge_audit.operations.registry.ledger import COMPLETE, FAILED
+from judge_audit.operations.registry.mlflow_client import connect
+from judge_audit.operations.registry.poll import look
+from judge_audit.operations.registry.submit import (
+    CANCELLED,
+    ENDED,
+    WAITING,
+    Launched,
+)
+from judge_audit.operations.registry.template import check_template
+from judge_audit.operations.registry.versions import plain
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
-    from judge_audit.project import Configuration
-    from judge_audit.registry.mlflow_client import Registry
-    from judge_audit.registry.submitting import Launcher, Outcome, Request
-    from judge_audit.registry.versions import Version
+    from judge_audit.core.configuration import Configuration
+    from judge_audit.operations.registry.mlflow_client import Registry
+    from judge_audit.operations.registry.submit import (
+        Launcher,
+        Outcome,
+        Request,
+    )
+    from judge_audit.operations.registry.versions import Version
 
 AUDIT_FLOW = "judge-audit-registered"
 DEPLOYMENT = f"{AUDIT_FLOW}/registered"

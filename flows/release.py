@@ -5,15 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.audit import canary_lines, from_tables, ready, result_of, through_prefect
-from judge_audit_flows.recording import begun, done, recorded_flow
+from judge_audit_flows.audit import (
+    canary_lines,
+    from_tables,
+    ready,
+    result_of,
+    through_prefect,
+)
+from judge_audit_flows.runtime.run_record import (
+    begun,
+    done,
+    recorded_flow,
+)
 
-from judge_audit import stages
-from judge_audit.runs import RELEASE
+from judge_audit.audits import stages
+from judge_audit.operations.runs import RELEASE
 
 if TYPE_CHECKING:
-    from judge_audit.progress import Progress
-    from judge_audit.project import Configuration
+    from judge_audit.core.configuration import Configuration
+    from judge_audit.core.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.server import embedded_server
+from judge_audit_flows.runtime.server import embedded_server
 
-from judge_audit.errors import UsageError
-from judge_audit.project import resolve
-from judge_audit.registry.settings import settings_of
+from judge_audit.core.configuration import resolve
+from judge_audit.core.errors import UsageError
+from judge_audit.operations.registry.settings import settings_of
 
 if TYPE_CHECKING:
-    from judge_audit.progress import Progress
+    from judge_audit.core.progress import Progress
 
 
 def run_submission(

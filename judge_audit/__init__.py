@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge_audit.notebook import Audit, audit, connect
+    from judge_audit.api import (
+        Audit,
+        audit,
+        connect,
+    )
 
 __version__ = "0.1.0"
 __all__ = ["Audit", "__version__", "audit", "connect"]
 
-_HOMES = {"audit": "judge_audit.notebook", "Audit": "judge_audit.notebook", "connect": "judge_audit.notebook"}
+_HOMES = {"audit": "judge_audit.api", "Audit": "judge_audit.api", "connect": "judge_audit.api"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for

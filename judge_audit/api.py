@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit import stages
+from judge_audit.audits import stages
+from judge_audit.audits.session import hold
+from judge_audit.core.configuration import resolve
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect as open_views
-from judge_audit.project import resolve
-from judge_audit.session import hold
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from judge_audit.session import Session
+    from judge_audit.audits.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from typing import Any
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from judge_audit import stages
-from judge_audit.progress import current_progress
-from judge_audit.project import Configuration
-from judge_audit.session import session
+from judge_audit.audits import stages
+from judge_audit.audits.session import session
+from judge_audit.core.configuration import Configuration
+from judge_audit.core.progress import current_progress
 
 
 @dataclass(frozen=True, slots=True)

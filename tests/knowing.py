@@ -8,9 +8,9 @@ import hashlib
 import cv2
 import numpy as np
 
-from judge_audit.images import load_image
-from judge_audit.judges.cards import Card
-from judge_audit.judges.python_callable import CallableJudge
+from judge_audit.judges.adapters.python_callable import CallableJudge
+from judge_audit.judges.cards.card import Card
+from judge_audit.stimuli.images import load_image
 
 DIMENSIONS = ("semantic", "structure", "aesthetic", "compliance")
 LOSS = 4.0

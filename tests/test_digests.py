@@ -9,8 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from judge_audit.digests import canonical_json, draw_seed, file_digest, pixel_digest, row_digest, text_digest
-from judge_audit.vocabulary import State
+from judge_audit.core.digests import (
+    canonical_json,
+    draw_seed,
+    file_digest,
+    pixel_digest,
+    row_digest,
+    text_digest,
+)
+from judge_audit.core.vocabulary import State
 
 
 def test_parts_of_a_text_cannot_run_together():

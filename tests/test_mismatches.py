@@ -10,23 +10,27 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.axes import builtin_axes
-from judge_audit.blocks import blocks
-from judge_audit.brand import example_rules
-from judge_audit.calling import score_block
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import (
+    InputError,
+    MachineryError,
+    UsageError,
+)
 from judge_audit.demo.scene_pairs import write_scene_pairs
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import InputError, MachineryError, UsageError
-from judge_audit.images import load_image
-from judge_audit.items import read_items
-from judge_audit.judges.cards import Card
+from judge_audit.inputs.items import read_items
+from judge_audit.inputs.pairs import read_pairs
+from judge_audit.inputs.prompt_pool import read_strangers
+from judge_audit.judges.calling.score_calls import score_block
+from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Reply
-from judge_audit.kinds import mismatch_kinds
-from judge_audit.mismatches import plan_mismatches, sides_of
-from judge_audit.pairs import read_pairs
-from judge_audit.probes import make_plan, turns
-from judge_audit.strangers import read_strangers
-from judge_audit.workshop import Workshop
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.brand_rules import example_rules
+from judge_audit.stimuli.images import load_image
+from judge_audit.stimuli.mismatches import mismatch_kinds
+from judge_audit.stimuli.pair_builder import Workshop
+from judge_audit.stimuli.planning.blocks import blocks
+from judge_audit.stimuli.planning.mismatches import plan_mismatches, sides_of
+from judge_audit.stimuli.planning.probes import make_plan, turns
 
 KINDS = mismatch_kinds()
 AXES = {name: axis for name, axis in builtin_axes().items() if name == "blur"}
@@ -297,8 +301,8 @@ def test_real_generated_pictures_are_damaged_where_it_is_declared_and_nowhere_el
 
 
 def test_imported_pairs_whose_members_are_items_serve_where_no_manifest_is_named(tmp_path):
-    from judge_audit.imports.importer import import_file
-    from judge_audit.imports.paired import pairs_of
+    from judge_audit.inputs.ingest.imported_pairs import pairs_of
+    from judge_audit.inputs.ingest.importer import import_file
     from judge_audit.lake import Lake
 
     lake = Lake.open(tmp_path / "lake")
@@ -331,8 +335,8 @@ def test_small_pictures_are_refused_by_name(tmp_path):
 
 
 def test_scores_imported_for_both_members_become_a_pair_and_no_untouched_item(tmp_path):
-    from judge_audit.imports.importer import import_file
-    from judge_audit.imports.planning import plan_table_audit
+    from judge_audit.audits.table_plan import plan_table_audit
+    from judge_audit.inputs.ingest.importer import import_file
     from judge_audit.judges import load_judge
     from judge_audit.lake import Lake
 

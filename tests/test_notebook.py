@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import judge_audit
-from judge_audit.errors import UsageError
-from judge_audit.vocabulary import Position, Verdict
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import Position, Verdict
 
 AXES = ["saturation+", "blur"]
 SMALL = {"axes": AXES, "ladder_items": 10}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.errors import InputError, UsageError
-from judge_audit.kinds import mismatch_kinds
-from judge_audit.pairs import read_pairs
+from judge_audit.core.errors import InputError, UsageError
+from judge_audit.inputs.pairs import read_pairs
+from judge_audit.stimuli.mismatches import mismatch_kinds
 
 KINDS = mismatch_kinds()
 ITEMS = [

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judge_audit import probes
-from judge_audit.axes import builtin_axes
-from judge_audit.errors import Fault
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ORIGINAL
+from judge_audit.core.errors import Fault
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import ORIGINAL
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.planning import probes
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from judge_audit.audits.control_proof import control_row, expected
+from judge_audit.core.messages import say
 from judge_audit.judges.controls import builtin_controls
-from judge_audit.messages import say
-from judge_audit.selfproof import control_row, expected
 
 
 def test_a_control_s_convictions_are_told_in_words_and_not_by_the_names_of_checks():

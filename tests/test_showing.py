@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.axes import builtin_axes
+from judge_audit.audits.session import Session
+from judge_audit.core.configuration import Configuration
+from judge_audit.core.errors import InputError, UsageError
 from judge_audit.demo.corpus import demo_pictures
 from judge_audit.demo.photos import cut_crops
-from judge_audit.errors import InputError, UsageError
-from judge_audit.items import read_items
+from judge_audit.inputs.items import read_items
 from judge_audit.people.visibility import provisional_points
-from judge_audit.project import Configuration
-from judge_audit.session import Session
-from judge_audit.showing import ladders_of_file
+from judge_audit.report.sheets.contact_sheet import ladders_of_file
+from judge_audit.stimuli.axes import builtin_axes
 
 AXES = builtin_axes()
 PHOTOS = [crop.pixels for crop in cut_crops(6, 64, 1)]

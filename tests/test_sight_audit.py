@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 import judge_audit
-from judge_audit.messages import say
-from judge_audit.report.ladders import severity
+from judge_audit.core.messages import say
+from judge_audit.report.sections.ladders import severity
 
 sys.path.append(str(Path(__file__).parent / "checks"))
 from sight_evidence import picture

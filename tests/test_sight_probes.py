@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from judge_audit import sight
-from judge_audit.axes import axes_of, builtin_axes
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import MachineryError
-from judge_audit.probes import make_plan
-from judge_audit.tables import from_rows
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.tables import from_rows
+from judge_audit.stimuli import sight_probes as sight
+from judge_audit.stimuli.axes import axes_of, builtin_axes
+from judge_audit.stimuli.planning.probes import make_plan
 
 RNG = np.random.default_rng(3)
 PROBES_OF_AN_ITEM = 7

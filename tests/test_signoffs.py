@@ -10,11 +10,17 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge_audit.audits import find_audit
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.decisions.signoffs import (
+    RefusedError,
+    Signoff,
+    Yes,
+    sign,
+    signoffs_of,
+)
 from judge_audit.lake import Lake
-from judge_audit.signoffs import RefusedError, Signoff, Yes, sign, signoffs_of
-from judge_audit.tables import from_rows
+from judge_audit.lake.audits import find_audit
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(days=30)
@@ -155,6 +161,6 @@ def test_an_audit_that_is_not_there_is_told_with_those_that_are(lake):
 
 
 def _id(signoff: Signoff) -> str:
-    from judge_audit.digests import text_digest
+    from judge_audit.core.digests import text_digest
 
     return text_digest("signoff", signoff.words.decode())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import yaml
 
-from judge_audit.errors import MachineryError
-from judge_audit.tables import (
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.tables import (
     TABLES,
     definition,
     empty,
@@ -17,7 +17,7 @@ from judge_audit.tables import (
     schema,
     sort_by_key,
 )
-from judge_audit.vocabulary import State
+from judge_audit.core.vocabulary import State
 
 MEASURE = {"audit_id": "a", "subject": "s", "check": "c", "measure": "m"}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.stale import HEARTBEAT, TAG
+from judge_audit_flows.runtime.stale_runs import HEARTBEAT, TAG
 from prefect.client.schemas.objects import StateType
 from prefect.events import AutomationCore, EventTrigger, Posture, ResourceSpecification
 from prefect.events.actions import ChangeFlowRunState

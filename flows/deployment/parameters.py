@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge_audit.project import audit_schema
+from judge_audit.core.configuration import audit_schema
 
 
 def _runners() -> dict[str, Any]:

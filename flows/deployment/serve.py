@@ -10,18 +10,18 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.lasting import lasting_server
-from judge_audit_flows.server import QUIET, exported
+from judge_audit_flows.runtime.lasting_server import lasting_server
+from judge_audit_flows.runtime.server import QUIET, exported
 
-from judge_audit.errors import EXIT_GOOD, MachineryError
-from judge_audit.project import resolve
+from judge_audit.core.configuration import resolve
+from judge_audit.core.errors import EXIT_GOOD, MachineryError
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from judge_audit_flows.prefect_file import Entry
+    from judge_audit_flows.deployment.prefect_file import Entry
 
 FOLDER = "prefect-server"
 AT_ONCE = 4
@@ -96,7 +96,7 @@ def home(audit: str) -> Path:
 
 def _configured() -> bool:
     """Tell whether a server is configured, in the environment or Prefect's profile."""
-    from judge_audit_flows.reaching import configured_server  # noqa: PLC0415 - imports Prefect
+    from judge_audit_flows.runtime.reachability import configured_server  # noqa: PLC0415 - imports Prefect
 
     return bool(configured_server())
 
@@ -109,10 +109,10 @@ def _serve(
     **choices: Any,  # noqa: ANN401
 ) -> None:
     """Register the deployments and automations, and run what is due until interrupted."""
-    from judge_audit_flows.automations import automations, ensure  # noqa: PLC0415 - after the server is exported
-    from judge_audit_flows.prefect_file import read_entries  # noqa: PLC0415
-    from judge_audit_flows.reaching import reached  # noqa: PLC0415
-    from judge_audit_flows.stale import tidied  # noqa: PLC0415
+    from judge_audit_flows.deployment.automations import automations, ensure  # noqa: PLC0415 - after the server is exported
+    from judge_audit_flows.deployment.prefect_file import read_entries  # noqa: PLC0415
+    from judge_audit_flows.runtime.reachability import reached  # noqa: PLC0415
+    from judge_audit_flows.runtime.stale_runs import tidied  # noqa: PLC0415
     from prefect.client.orchestration import get_client  # noqa: PLC0415
 
     entries = read_entries(
@@ -131,7 +131,7 @@ async def _running(
     entries: list[Entry], say: Callable[[str], object], process: subprocess.Popen[str] | None
 ) -> None:
     """Run what is due until interrupted or the server of our own has ended."""
-    from judge_audit_flows.stale import HEARTBEAT_SECONDS  # noqa: PLC0415
+    from judge_audit_flows.runtime.stale_runs import HEARTBEAT_SECONDS  # noqa: PLC0415
     from prefect.runner import Runner  # noqa: PLC0415
 
     runner = Runner(

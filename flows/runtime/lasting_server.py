@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from judge_audit_flows.server import (
+from judge_audit_flows.runtime.server import (
     LOOPBACK,
     START_SECONDS,
     announced,
@@ -20,7 +20,7 @@ from judge_audit_flows.server import (
     stop,
 )
 
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
     import subprocess

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import (
+from judge_audit.core.errors import (
     EXIT_GOOD,
     EXIT_JUDGE_FAILED,
     EXIT_MACHINERY,

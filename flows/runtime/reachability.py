@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefect.client.orchestration import get_client
 from prefect.settings import get_current_settings
 
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.errors import MachineryError, UsageError
 
 
 def configured_server() -> str:

@@ -7,16 +7,16 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from judge_audit.runs import recorded
+from judge_audit.operations.runs import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judge_audit.progress import Progress
-    from judge_audit.project import Configuration
-    from judge_audit.runs import Run
-    from judge_audit.session import Session
-    from judge_audit.stages import Prepared
+    from judge_audit.audits.session import Session
+    from judge_audit.audits.stages import Prepared
+    from judge_audit.core.configuration import Configuration
+    from judge_audit.core.progress import Progress
+    from judge_audit.operations.runs import Run
 
 
 @contextmanager

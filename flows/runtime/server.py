@@ -20,8 +20,8 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.error import URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
-from judge_audit.errors import MachineryError
-from judge_audit.locks import grab
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.file_locks import grab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -207,7 +207,7 @@ def spawn(folder: Path, settings: Mapping[str, str], *arguments: str) -> subproc
     }
     with (folder / LOG).open("a", encoding="utf-8") as stream:
         return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-P", "-m", "judge_audit_flows.server_process", *arguments],
+            [sys.executable, "-P", "-m", "judge_audit_flows.runtime.server_process", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stream,

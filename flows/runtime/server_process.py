@@ -1,4 +1,4 @@
-"""The process of the embedded Prefect server: `python -m judge_audit_flows.server_process`.
+"""The process of the embedded Prefect server: `python -m judge_audit_flows.runtime.server_process`.
 
 It takes the port it is given or chooses a free one, writes it to its output as one line, and serves until it is ended
 or its parent is gone.
@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 
-from judge_audit_flows.parents import die_with_parent
+from judge_audit_flows.runtime.parent_watch import die_with_parent
 
 
 def _end_with_input() -> None:

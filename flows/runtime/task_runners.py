@@ -8,13 +8,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from judge_audit_flows.parents import die_with_parent
+from judge_audit_flows.runtime.parent_watch import die_with_parent
 
-from judge_audit.addresses import is_loopback
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
+from judge_audit.core.network import is_loopback
 
 if TYPE_CHECKING:
-    from judge_audit.project import Configuration
+    from judge_audit.core.configuration import Configuration
 
 THREADS, PROCESSES, DASK, RAY = "threads", "processes", "dask", "ray"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import AuditError, MachineryError
+from judge_audit.core.errors import AuditError, MachineryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judge_audit.project import Configuration
+    from judge_audit.core.configuration import Configuration
 
 DEATHS = frozenset(
     {

@@ -13,12 +13,37 @@ An anchor answers in an audit's responses under its item_id (`item_of(anchor_id)
 `hold_to_lake(held, lake)` refuses a ledger that does not extend what the lake has seen, `keep` puts it there.
 """
 
-from judge_audit.anchors.changing import Draft, add, mend, relabel, retire
 from judge_audit.anchors.coverage import Coverage, coverage
-from judge_audit.anchors.entries import Anchor, Entry, Label
-from judge_audit.anchors.folder import AnchorSet, read_anchors, verified
-from judge_audit.anchors.keeping import AnchorsUsed, anchors_of_audit, hold_to_lake, keep, kept_anchors
-from judge_audit.anchors.standing import PREFIX, anchor_labels, item_of, mean_labels
+from judge_audit.anchors.edits import (
+    Draft,
+    add,
+    mend,
+    relabel,
+    retire,
+)
+from judge_audit.anchors.entries import (
+    Anchor,
+    Entry,
+    Label,
+)
+from judge_audit.anchors.folder import (
+    AnchorSet,
+    read_anchors,
+    verified,
+)
+from judge_audit.anchors.lake import (
+    AnchorsUsed,
+    anchors_of_audit,
+    hold_to_lake,
+    keep,
+    kept_anchors,
+)
+from judge_audit.anchors.tables import (
+    PREFIX,
+    anchor_labels,
+    item_of,
+    mean_labels,
+)
 
 __all__ = [
     "PREFIX",

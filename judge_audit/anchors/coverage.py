@@ -6,9 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.anchors.standing import mean_labels
-from judge_audit.messages import say
-from judge_audit.vocabulary import MISMATCHES, OVERALL, Tier
+from judge_audit.anchors.tables import mean_labels
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    MISMATCHES,
+    OVERALL,
+    Tier,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

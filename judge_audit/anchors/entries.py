@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, file_digest
+from judge_audit.core.digests import canonical_json, file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

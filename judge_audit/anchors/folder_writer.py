@@ -8,8 +8,8 @@ import uuid
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import MachineryError, UsageError
-from judge_audit.locks import grab
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.file_locks import grab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

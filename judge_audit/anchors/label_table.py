@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from judge_audit.anchors.changing import Draft
+from judge_audit.anchors.edits import Draft
 from judge_audit.anchors.entries import Label
-from judge_audit.errors import Fault, InputError
-from judge_audit.images import ImageError
-from judge_audit.items import resolve_image
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.core.row_files import read_rows
+from judge_audit.inputs.items import resolve_image
 from judge_audit.measures.agreement import LEVELS
-from judge_audit.rows import read_rows
+from judge_audit.stimuli.images import ImageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

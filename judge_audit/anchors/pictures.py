@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from judge_audit.anchors.ledger import LEDGER, RESTORE
-from judge_audit.errors import Fault
-from judge_audit.images import ImageError, load_image
+from judge_audit.core.errors import Fault
+from judge_audit.stimuli.images import ImageError, load_image
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

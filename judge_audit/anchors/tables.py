@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from judge_audit.digests import text_digest
-from judge_audit.tables import from_rows, schema
+from judge_audit.core.digests import text_digest
+from judge_audit.core.tables import from_rows, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

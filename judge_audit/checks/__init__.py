@@ -1,68 +1,45 @@
-"""The checks: one question each, one file each, found by a walk over this folder."""
+"""The checks: one question each, one file each, in the room of what they are about.
+
+A check may look at `measures`, `stimuli`, `people` and the cards of `judges`, and at nothing that decides or reports.
+A module that states a `CHECK` is found by a walk over these folders.
+"""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import MachineryError
+from judge_audit.checks.check import Check
+from judge_audit.core.discovery import modules_stating
+from judge_audit.core.errors import MachineryError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
-    from judge_audit.checks.evidence import Evidence, Findings
 
-NOT_CHECKS = frozenset(
-    {
-        "agreement_figures",
-        "anchors",
-        "beside_rows",
-        "both_orders",
-        "covariate_rows",
-        "covariate_sources",
-        "damage_preferred",
-        "direct_lifts",
-        "evidence",
-        "filling",
-        "headroom_choice",
-        "joined",
-        "ladder_question",
-        "mismatch_cells",
-        "mismatch_pairs",
-        "mismatch_people",
-        "mismatch_rows",
-        "not_asked",
-        "order_instead",
-        "people_faults",
-        "people_labels",
-        "people_raters",
-        "pile",
-        "reviewed",
-        "sight_answers",
-        "use_rows",
-    }
-)
-
-
-def builtin_checks() -> dict[str, Callable[[Evidence], Findings]]:
+def builtin_checks() -> dict[str, Check]:
     """Give the shipped checks by name.
 
     Raises:
-        MachineryError: If a file in the folder is not a check; names the file.
+        MachineryError: If a `CHECK` is none, or a name stands twice; names the file.
     """
-    found = {}
-    for info in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name):
-        if info.name not in NOT_CHECKS:
-            name, run = check_of(importlib.import_module(f"{__name__}.{info.name}"), info.name)
-            found[name] = run
-    return found
+    found: dict[str, Check] = {}
+    for module in modules_stating(__name__, "CHECK"):
+        check = check_of(module, module.__name__)
+        if check.name in found:
+            raise MachineryError(f"{module.__name__}: the check “{check.name}” stands in another file too.")
+        found[check.name] = check
+    return dict(sorted(found.items()))
 
 
-def check_of(module: ModuleType, origin: str) -> tuple[str, Callable[[Evidence], Findings]]:
-    """Take the check out of a file, or say what is wrong with it."""
+def check_of(module: ModuleType, origin: str) -> Check:
+    """Take the check out of a file, or say what is wrong with it.
+
+    A team's file may state a `CHECK`, or a NAME and a function run(evidence), which needs scores.
+    """
+    check = getattr(module, "CHECK", None)
+    if isinstance(check, Check):
+        return check
     name, run = getattr(module, "NAME", None), getattr(module, "run", None)
-    if not isinstance(name, str) or not callable(run):
+    if check is not None or not isinstance(name, str) or not callable(run):
         raise MachineryError(f"checks/{origin}.py: a check has a NAME and a function run(evidence).")
-    return name, run
+    return Check(name, run)

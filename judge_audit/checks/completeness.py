@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
+from judge_audit.core.vocabulary import (
+    ORIGINAL,
+    POOLED,
+    State,
+)
 from judge_audit.measures.estimates import wilson
-from judge_audit.vocabulary import ORIGINAL, POOLED, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,3 +66,6 @@ def _due(evidence: Evidence) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         owed = evidence.card.dimensions if row["dimension"] == POOLED else (row["dimension"],)
         for dimension in owed:
             yield row["source"], dimension, row
+
+
+CHECK = Check(NAME, run, needs=Needs.ANY)

@@ -9,11 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow.compute as pc
 
-from judge_audit.checks.direct_lifts import by_source
-from judge_audit.kinds import mismatch_kinds
-from judge_audit.measures.lifts import Lifts, Reference, averaged, lifts
+from judge_audit.checks.ladders.direct_lifts import by_source
+from judge_audit.core.vocabulary import (
+    ORIGINAL,
+    OVERALL,
+    POOLED,
+    SMALL,
+    State,
+    ZoneBasis,
+)
+from judge_audit.measures.lifts import (
+    Lifts,
+    Reference,
+    averaged,
+    lifts,
+)
 from judge_audit.measures.scale import distinct
-from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, SMALL, State, ZoneBasis
+from judge_audit.stimuli.mismatches import mismatch_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +33,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.judges.cards import Card
-    from judge_audit.kinds.kind import Kind
-    from judge_audit.limits import Limits
+    from judge_audit.core.limits import Limits
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.stimuli.axes.axis import Axis
+    from judge_audit.stimuli.mismatches.kind import Kind
 
     Floats = NDArray[np.float64]
 
@@ -143,13 +155,13 @@ class Evidence:
         covariates: item_id and one column per surface statistic, NULL where unknown; None if nobody measured.
         labels: What people said, the table `labels` without import_id, label_text and labelled_at; None or
             no rows if nobody has labelled.
-        traffic: A sample of real traffic (see `judge_audit.traffic`); None if none was given.
+        traffic: A sample of real traffic (see `judge_audit.inputs.traffic`); None if none was given.
         anchors: The anchor set in long form, a row for every label: anchor_id, item_id, tier, kind, source, topic,
             cluster, dimension, annotator_id, value, level, low, high, higher_is_better, and same_as (the item that
             is the same picture and prompt, NULL if none). Anchors answer in `responses` under their item_id with
             the axis `anchor`: never as `original`, so that no reference holds them. None if none were given.
-        decisions: What production accepted and rejected by this judge (see `judge_audit.people.acts`); None if
-            nothing is known.
+        decisions: What production accepted and rejected by this judge (see
+            `judge_audit.people.production_events`); None if nothing is known.
         reviews: What people found in items drawn by this judge's order or among its decisions; None if nothing.
         draws: What was drawn for those reviews, reviewed or not; None if no pack was.
         appeals: Objections to its decisions; None if nothing is known.
@@ -165,7 +177,7 @@ class Evidence:
             their own, by the pair_id; columns as in `labels`. Apart, so that no figure of people or of a
             scale rests on them.
         kinds: The mismatch kinds by name.
-        compared: Every comparison of a judge that compares (see `judge_audit.comparisons.answers`), in whose
+        compared: Every comparison of a judge that compares (see `judge_audit.checks.pairwise.answers`), in whose
             responses a candidate's strength and a rung's preference stand in the place of scores; None of a judge
             that scores.
     """

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import EXIT_JUDGE_FAILED, InputError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import EXIT_JUDGE_FAILED, InputError
 
 if TYPE_CHECKING:
     from judge_audit.anchors import AnchorSet, Entry
-    from judge_audit.errors import Fault
+    from judge_audit.core.errors import Fault
 
 FOLDER = typer.Argument(metavar="FOLDER", help="The folder of the set.")
 VERSION = typer.Option(None, "--version", help="An earlier version; the newest if not said.")
@@ -95,8 +95,12 @@ def show(
     """Show what the set covers (tiers by source and kind, dimensions, annotators), and name the gaps."""
     from dataclasses import asdict
 
-    from judge_audit.anchors import anchor_labels, coverage, read_anchors
-    from judge_audit.limits import read_limits
+    from judge_audit.anchors import (
+        anchor_labels,
+        coverage,
+        read_anchors,
+    )
+    from judge_audit.core.limits import read_limits
 
     held = read_anchors(folder)
     told = coverage(anchor_labels(held, version), read_limits()["scale.min_end_anchors"])

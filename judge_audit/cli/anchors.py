@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from judge_audit.cli import anchor_views
-from judge_audit.cli.anchor_views import AS_JSON, FOLDER, line_of, summary_of
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import UsageError
+from judge_audit.cli.anchor_views import (
+    AS_JSON,
+    FOLDER,
+    line_of,
+    summary_of,
+)
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from judge_audit.anchors import AnchorSet, Draft, Label
+    from judge_audit.anchors import (
+        AnchorSet,
+        Draft,
+        Label,
+    )
 
 FILE = typer.Argument(None, metavar="[FILE]", help="Many at once: .csv, .jsonl or .parquet, a row per label.")
 AUTHOR = typer.Option(..., "--author", help="Who makes the change.")
@@ -183,7 +192,7 @@ def _alone(given: dict[str, Any]) -> None:
 
 
 def _drafts(file: Path, scale: dict[str, str], *, new: bool) -> tuple[Draft, ...]:
-    from judge_audit.anchors.given import read_drafts
+    from judge_audit.anchors.label_table import read_drafts
 
     return read_drafts(file, scale, new=new)
 
@@ -201,7 +210,7 @@ def _scale(level: str | None, scale: str | None, *, lower: bool) -> dict[str, st
 
 def _labels(given: list[str], scale: dict[str, str]) -> tuple[Label, ...]:
     """Take DIMENSION=VALUE@ANNOTATOR apart."""
-    from judge_audit.anchors.given import label_of
+    from judge_audit.anchors.label_table import label_of
 
     found = []
     for entry in given:

@@ -15,10 +15,14 @@ from judge_audit.cli import (
     judges,
     lakes,
     plans,
-    signing,
     status,
     study,
-    submitting,
+)
+from judge_audit.cli import (
+    sign as signing,
+)
+from judge_audit.cli import (
+    submit as submitting,
 )
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judge_audit.project import Configuration
+    from judge_audit.core.configuration import Configuration
 
 DEMO_FOLDER = Path("judge-audit-demo")
 """Where `demo` keeps its pictures, its lake and its report, below the folder it is run in."""
@@ -36,7 +36,7 @@ AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 
 def init(folder: Path = typer.Argument(Path(), help="Where to.")) -> None:
     """Make a project: a commented audit.yaml and folders for your own parts."""
-    from judge_audit.project import init_project
+    from judge_audit.core.configuration import init_project
 
     made = init_project(folder)
     typer.echo(f"Made {', '.join(str(path) for path in made)}.")
@@ -62,10 +62,10 @@ def demo(
         return
     if what != "photos":
         raise UsageError(f"there is no demo “{what}”; there are photos and published.")
-    from judge_audit.brand import example_path
+    from judge_audit.core.configuration import resolve
+    from judge_audit.core.progress import shown
     from judge_audit.demo.corpus import write_demo_corpus
-    from judge_audit.progress import shown
-    from judge_audit.project import resolve
+    from judge_audit.stimuli.brand_rules import example_path
 
     with shown() as progress:
         progress.stage("drawing the demo's pictures")
@@ -83,9 +83,13 @@ def demo(
 
 def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json: bool) -> None:
     """Import published ratings and replies, and audit both judges beside the people."""
-    from judge_audit.demo.published import JUDGES, card_path, import_published
+    from judge_audit.core.configuration import resolve
+    from judge_audit.demo.published import (
+        JUDGES,
+        card_path,
+        import_published,
+    )
     from judge_audit.lake import Lake
-    from judge_audit.project import resolve
 
     home = lake or DEMO_FOLDER / "published" / "lake"
     folder = report or DEMO_FOLDER / "published" / "report"
@@ -149,7 +153,7 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
     as_json: bool = AS_JSON,
 ) -> None:
     """Audit a judge. What stands here wins over audit.yaml."""
-    from judge_audit.project import resolve
+    from judge_audit.core.configuration import resolve
 
     overrides = {
         "items": items,
@@ -199,8 +203,8 @@ def release(
     as_json: bool = AS_JSON,
 ) -> None:
     """Audit a candidate and ask the gate. Exit codes: 0 open, 1 shut, 2 cannot be asked, 3 the machinery failed."""
-    from judge_audit.progress import shown
-    from judge_audit.project import resolve
+    from judge_audit.core.configuration import resolve
+    from judge_audit.core.progress import shown
 
     overrides = {"judge": judge, "lake": lake, "report": report, "runner": runner, "workers": workers}
     configuration = resolve(file, overrides)
@@ -233,7 +237,7 @@ def _audit(configuration: Configuration, *, dry_run: bool, as_json: bool) -> Non
 
 def _result(configuration: Configuration, *, dry_run: bool) -> Any:  # noqa: ANN401 - the flows' own type
     """Hand a configuration to the audit flow."""
-    from judge_audit.progress import shown
+    from judge_audit.core.progress import shown
 
     with shown() as progress:
         return find_flow("audit")(configuration, progress=progress, dry_run=dry_run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from judge_audit.cli.audits import _names, find_flow
-from judge_audit.cli.printing import print_json
+from judge_audit.cli.output import print_json
 
 AUDIT = typer.Option(
     "audit.yaml", "--audit", metavar="audit.yaml", help="The project, as the workers see it."

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli.printing import print_json
+from judge_audit.cli.output import print_json
 
 if TYPE_CHECKING:
-    from judge_audit.project import Configuration
+    from judge_audit.core.configuration import Configuration
 
 LAKE = typer.Option(
     None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
@@ -38,10 +38,10 @@ def gate(
     as_json: bool = AS_JSON,
 ) -> None:
     """Ask whether a judge may be released. Exit codes: 0 open, 1 shut, 2 cannot be asked."""
+    from judge_audit.audits.stages.gate import certify
+    from judge_audit.audits.stages.gate import gate as ask
     from judge_audit.cli.lakes import opened
-    from judge_audit.runs import GATE, recorded
-    from judge_audit.stages.gating import certify
-    from judge_audit.stages.gating import gate as ask
+    from judge_audit.operations.runs import GATE, recorded
 
     held = opened(lake)
     with recorded(configuration_here(lake), GATE, lambda line: typer.echo(line, err=True)) as run:
@@ -75,9 +75,9 @@ def approve(
     as_json: bool = AS_JSON,
 ) -> None:
     """Record the approved judge, against which later candidates are held."""
+    from judge_audit.audits.stages.gate import account, approve_candidate
     from judge_audit.cli.lakes import opened
-    from judge_audit.gate.approvals import Approver
-    from judge_audit.stages.gating import account, approve_candidate
+    from judge_audit.decisions.gate.approvals import Approver
 
     approver = Approver(by, account(), reason, tuple(dict.fromkeys(despite)), first)
     row = approve_candidate(
@@ -100,10 +100,10 @@ def verify(
     """Hold a certificate against the lake. Exit codes: 0 it holds, 1 it does not."""
     from datetime import UTC, datetime
 
+    from judge_audit.audits.verify import verify as hold
     from judge_audit.cli.lakes import opened
-    from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED
-    from judge_audit.gate.verifying import verify as hold
-    from judge_audit.messages import say
+    from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED
+    from judge_audit.core.messages import say
 
     found = hold(opened(lake), certificate, datetime.now(UTC))
     if as_json:
@@ -122,7 +122,7 @@ def verify(
 def folder_of(lake: str | None) -> str:
     """Give the folder of the report that belongs to a lake, as `run` would."""
     from judge_audit.cli.lakes import where
-    from judge_audit.project import resolve
+    from judge_audit.core.configuration import resolve
 
     if lake is None and Path("audit.yaml").exists():
         return resolve("audit.yaml").report
@@ -135,7 +135,7 @@ def configuration_here(lake: str | None) -> Configuration:
     from dataclasses import replace
 
     from judge_audit.cli.lakes import where
-    from judge_audit.project import Configuration, resolve
+    from judge_audit.core.configuration import Configuration, resolve
 
     held = resolve("audit.yaml") if Path("audit.yaml").exists() else Configuration()
     return replace(held, lake=where(lake), judge="")

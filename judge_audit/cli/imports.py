@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import UsageError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 LAKE = typer.Option(
     None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
@@ -62,8 +62,8 @@ def take(
 ) -> None:
     """Take a table you hold already into the lake: people's labels, a judge's scores, and more."""
     from judge_audit.cli.lakes import where
-    from judge_audit.imports.importer import import_file
-    from judge_audit.imports.kinds import find_kind
+    from judge_audit.inputs.ingest.importer import import_file
+    from judge_audit.inputs.ingest.kinds import find_kind
     from judge_audit.lake import Lake
 
     find_kind(kind)
@@ -81,7 +81,7 @@ def take(
     loaded = _card(card) if card else None
     axes = None
     if kind == "readings":
-        from judge_audit.parts import find_axes
+        from judge_audit.audits.plugins import find_axes
 
         axes = {name: part.thing for name, part in find_axes(_project()).items()}
     done = import_file(
@@ -111,9 +111,9 @@ def _project() -> str:
 
 def _card(spec: str) -> Card:
     """Load the card of a judge whose scores come as a table."""
+    from judge_audit.audits.plugins import find_kinds
     from judge_audit.judges import load_judge
-    from judge_audit.judges.table import KIND
-    from judge_audit.parts import find_kinds
+    from judge_audit.judges.adapters.table import KIND
 
     project = _project()
     kinds = {name: part.thing for name, part in find_kinds(project).items()}

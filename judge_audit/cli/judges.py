@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import EXIT_JUDGE_FAILED, UsageError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import EXIT_JUDGE_FAILED, UsageError
 
 if TYPE_CHECKING:
-    from judge_audit.card_writing import Kind
-    from judge_audit.judges.cards import Card
-    from judge_audit.trying import Look, Trial
+    from judge_audit.audits.smoke_test import Look, Trial
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.cards.card_template import Kind
 
 PROJECT = typer.Option(None, "--project", help="The team's folder; here, if not said.")
 AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
@@ -54,7 +54,7 @@ def _group() -> None:
 
 def _kinds(project: Path | None) -> dict[str, Any]:
     """Find the kinds of judges, among the team's own too."""
-    from judge_audit.parts import find_kinds
+    from judge_audit.audits.plugins import find_kinds
 
     folder = str(project) if project else ""
     return {name: part.thing for name, part in find_kinds(folder).items()}
@@ -68,8 +68,8 @@ def _here(project: Path | None) -> Path:
 
 def list_judges(project: Path | None = PROJECT, as_json: bool = AS_JSON) -> None:
     """List the judges that come with the package, and the kinds of which you can have your own."""
-    from judge_audit.card_writing import kinds_of
     from judge_audit.judges import builtin_cards
+    from judge_audit.judges.cards.card_template import kinds_of
 
     cards = [card for _, card in sorted(builtin_cards().items())]
     kinds = [kind for kind in kinds_of(_kinds(_here(project))) if not kind.own_card]
@@ -126,7 +126,11 @@ def new(
     project: Path | None = PROJECT,
 ) -> None:
     """Write a card for a judge of your own into cards/; a card that is there is never touched."""
-    from judge_audit.card_writing import kinds_of, new_card, write_new_card
+    from judge_audit.judges.cards.card_template import (
+        kinds_of,
+        new_card,
+        write_new_card,
+    )
 
     folder = _here(project)
     known = {entry.name: entry for entry in kinds_of(_kinds(folder)) if not entry.own_card}
@@ -155,11 +159,17 @@ def try_one(
     """Load a judge, show it three pictures in several ways, and say what a whole audit would take."""
     import time
 
-    from judge_audit import trying_pairs
+    from judge_audit.audits import smoke_test_pairs as trying_pairs
+    from judge_audit.audits.plugins import find_axes
+    from judge_audit.audits.smoke_test import (
+        DEMO_ITEMS,
+        demo_stimuli,
+        stimuli_of,
+        told,
+        try_judge,
+    )
     from judge_audit.judges import load_judge
-    from judge_audit.judges.comparing import ComparingJudge
-    from judge_audit.parts import find_axes
-    from judge_audit.trying import DEMO_ITEMS, demo_stimuli, stimuli_of, told, try_judge
+    from judge_audit.judges.pairwise.protocol import ComparingJudge
 
     folder = _here(project)
     started = time.perf_counter()
@@ -224,7 +234,7 @@ def _card_lines(card: Card) -> list[str]:
 
 def _trial_lines(card: Card, trial: Trial, loaded: float) -> list[str]:
     """Say what the trial found."""
-    from judge_audit.budget import money
+    from judge_audit.judges.calling.budget import money
 
     lines = ["", "Three pictures:" if len(trial.pictures) == 3 else "Pictures:"]
     for shown in trial.pictures:

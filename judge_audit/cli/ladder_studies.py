@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import UsageError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.project import Configuration
-    from judge_audit.study.folder import StudyFolder
-    from judge_audit.study.planning import Planned
-    from judge_audit.study.readers import Reader
+    from judge_audit.core.configuration import Configuration
+    from judge_audit.people.study.build_plan import Planned
+    from judge_audit.people.study.folder import StudyFolder
+    from judge_audit.people.study.readers import Reader
 
 ADDRESS = "http://127.0.0.1:8765"
 STUDY = typer.Argument(Path("study"), metavar="STUDY", help="The study's folder.")
@@ -64,13 +64,13 @@ def plan(  # noqa: PLR0917 - the options of a command, never called by position
     as_json: bool = AS_JSON,
 ) -> None:
     """Choose which items and axes people read, and say how long that takes."""
+    from judge_audit.core.progress import shown
     from judge_audit.lake import Lake
-    from judge_audit.progress import shown
-    from judge_audit.study.folder import make_folder
-    from judge_audit.study.folder import register as put
-    from judge_audit.study.plan import PROTOCOLS
-    from judge_audit.study.planning import Wishes
-    from judge_audit.study.telling import plan_lines, plan_told
+    from judge_audit.people.study.build_plan import Wishes
+    from judge_audit.people.study.folder import make_folder
+    from judge_audit.people.study.folder import register as put
+    from judge_audit.people.study.plan import PROTOCOLS
+    from judge_audit.people.study.plan_summary import plan_lines, plan_told
 
     if protocol not in PROTOCOLS:
         raise UsageError(f"--protocol {protocol}: there are {', '.join(PROTOCOLS)}.")
@@ -118,8 +118,8 @@ def readers(
     """List a study's readers; invite, renew, revoke."""
     from datetime import UTC, datetime
 
-    from judge_audit.study import readers as people
-    from judge_audit.study.folder import open_folder
+    from judge_audit.people.study import readers as people
+    from judge_audit.people.study.folder import open_folder
 
     folder = open_folder(study)
     links = _invite(folder, add, days, url)
@@ -162,7 +162,7 @@ def serve(
     lake: str | None = LAKE,
 ) -> None:
     """Serve the reading page."""
-    from judge_audit.study.serving import serve_study
+    from judge_audit.people.study.serve import serve_study
 
     folder = _open(config.parent / "study" if config and study == Path("study") else study)
     serve_study(
@@ -185,8 +185,8 @@ def results(
 ) -> None:
     """Say what the readings say: thresholds, agreement, false alarms, who reads out of line."""
     from judge_audit.lake import Lake
-    from judge_audit.study.results import results_of
-    from judge_audit.study.results_page import lines_of, write_page
+    from judge_audit.people.study.results import results_of
+    from judge_audit.people.study.results_page import lines_of, write_page
 
     folder = _open(study)
     found = results_of(folder.study, Lake.open(lake or folder.lake, create=False), folder.readers()[1])
@@ -200,13 +200,13 @@ def results(
 
 
 def _open(study: Path) -> StudyFolder:
-    from judge_audit.study.folder import open_folder
+    from judge_audit.people.study.folder import open_folder
 
     return open_folder(study)
 
 
 def _configuration(file: Path | None, given: dict[str, Any]) -> Configuration:
-    from judge_audit.project import resolve
+    from judge_audit.core.configuration import resolve
 
     if file is None and Path("audit.yaml").exists():
         file = Path("audit.yaml")
@@ -215,9 +215,9 @@ def _configuration(file: Path | None, given: dict[str, Any]) -> Configuration:
 
 def _planned(configuration: Configuration, wishes: Any, lake: Any, progress: Any) -> Planned:  # noqa: ANN401 - lazy
     """Read the items and plan the study."""
-    from judge_audit.items import read_items
-    from judge_audit.parts import select_axes
-    from judge_audit.study.planning import plan_study
+    from judge_audit.audits.plugins import select_axes
+    from judge_audit.inputs.items import read_items
+    from judge_audit.people.study.build_plan import plan_study
 
     if not configuration.items:
         raise UsageError(
@@ -234,7 +234,7 @@ def _invite(folder: StudyFolder, names: Sequence[str], days: int, url: str) -> d
     """Add readers that are not there yet, and give their links."""
     from datetime import UTC, datetime
 
-    from judge_audit.study.readers import add_reader
+    from judge_audit.people.study.readers import add_reader
 
     links = {}
     key, held = folder.readers()
@@ -259,7 +259,7 @@ def _link_lines(links: dict[str, str], days: int) -> list[str]:
 def _standing(reader: Reader, now: Any) -> str:  # noqa: ANN401 - a time
     if reader.revoked:
         return "withdrawn"
-    from judge_audit.times import minute
+    from judge_audit.core.times import minute
 
     return f"link good until {minute(reader.expires_at)}" if reader.open_at(now) else "link too old"
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import UsageError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from judge_audit.lake.connect import View
@@ -97,8 +97,8 @@ def compact(
     """
     from datetime import timedelta
 
-    from judge_audit.lake.compacting import compact as press
-    from judge_audit.lake.telling import compaction_lines
+    from judge_audit.lake.compaction import compact as press
+    from judge_audit.lake.compaction_summary import compaction_lines
 
     told = press(
         opened(lake),
@@ -123,7 +123,7 @@ def opened(given: str | None) -> Lake:
 
 def _views() -> dict[str, View]:
     """Give the shipped views, and those of the project in whose folder this is asked."""
-    from judge_audit.parts import find_views
+    from judge_audit.audits.plugins import find_views
 
     found = find_views(str(Path.cwd()) if Path("audit.yaml").exists() else "")
     return {name: part.thing for name, part in found.items()}
@@ -131,7 +131,11 @@ def _views() -> dict[str, View]:
 
 def where(given: str | None) -> str:
     """Tell which lake is meant: the option, else ./audit.yaml, else the environment, else a folder here."""
-    from judge_audit.project import DEFAULT_LAKE, LAKE_VARIABLE, resolve
+    from judge_audit.core.configuration import (
+        DEFAULT_LAKE,
+        LAKE_VARIABLE,
+        resolve,
+    )
 
     if given:
         return given

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
-    from judge_audit.axes.axis import Axis
-    from judge_audit.project import Configuration
-    from judge_audit.report.sheets import Ladder
+    from judge_audit.core.configuration import Configuration
+    from judge_audit.report.sheets.sheets import Ladder
+    from judge_audit.stimuli.axes.axis import Axis
 
 MOST = 12
 
@@ -66,12 +66,12 @@ def plan(
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
     """Say what each verdict needs and what a budget buys, from a pilot or stated spread; or draw with --show."""
-    from judge_audit.report.sheets import sheet_png
+    from judge_audit.report.sheets.sheets import sheet_png
 
     if show is not None and show_pairs is not None:
         raise UsageError("plan draws one thing: give --show AXIS or --show-pairs KIND.")
     if show is None and show_pairs is None:
-        from judge_audit.cli.needs import Asked, say_needs
+        from judge_audit.cli.sample_sizes import Asked, say_needs
 
         stated = {"change": spread, "retest": retest, "step": step}
         asked = Asked(
@@ -126,10 +126,15 @@ def _plan_pairs(
     as_json: bool,
 ) -> None:
     """Draw pairs of a mismatch kind: of the items file, or else of the demo's pictures and of staged scenes."""
-    from judge_audit.brand import example_rules, read_brand_rules
-    from judge_audit.parts import find_mismatches
-    from judge_audit.report.pair_sheets import pair_sheet_png
-    from judge_audit.showing_pairs import demo_materials, materials_of_file, show_pairs, show_scene_pairs
+    from judge_audit.audits.plugins import find_mismatches
+    from judge_audit.report.sheets.pair_contact_sheet import (
+        demo_materials,
+        materials_of_file,
+        show_pairs,
+        show_scene_pairs,
+    )
+    from judge_audit.report.sheets.pair_sheets import pair_sheet_png
+    from judge_audit.stimuli.brand_rules import example_rules, read_brand_rules
 
     found = find_mismatches(configuration.project if configuration else "")
     if name not in found:
@@ -156,7 +161,7 @@ def _plan_pairs(
 
 def _configuration(file: Path | None, items: str | None) -> Configuration | None:
     """Find the project and its items; None where the demo's pictures serve."""
-    from judge_audit.project import resolve
+    from judge_audit.core.configuration import resolve
 
     if file is None and Path("audit.yaml").exists():
         file = Path("audit.yaml")
@@ -167,7 +172,7 @@ def _configuration(file: Path | None, items: str | None) -> Configuration | None
 
 def _axis(name: str, project: str) -> Axis:
     """Find an axis by its name, among the team's own too."""
-    from judge_audit.parts import find_axes
+    from judge_audit.audits.plugins import find_axes
 
     found = find_axes(project)
     if name not in found:
@@ -178,7 +183,7 @@ def _axis(name: str, project: str) -> Axis:
 def _ladders(configuration: Configuration | None, axis: Axis, count: int) -> list[Ladder]:
     """Take a few items, of the items file or else of the demo."""
     from judge_audit.demo.corpus import demo_pictures
-    from judge_audit.showing import ladder_of, ladders_of_file
+    from judge_audit.report.sheets.contact_sheet import ladder_of, ladders_of_file
 
     if configuration is None:
         return [ladder_of(row, pixels, axis) for row, pixels in demo_pictures(count)]
@@ -193,7 +198,7 @@ def _ladders(configuration: Configuration | None, axis: Axis, count: int) -> lis
 
 def _told(axis: Axis, ladders: list[Ladder], target: Path) -> dict[str, Any]:
     """Say what the picture shows."""
-    from judge_audit.report.sheets import zone_name
+    from judge_audit.report.sheets.sheets import zone_name
 
     return {
         "picture": str(target),

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import UsageError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.measures.planning import Prices
-    from judge_audit.planner import Buy, Known, Need
+    from judge_audit.audits.power import (
+        Buy,
+        Known,
+        Need,
+    )
+    from judge_audit.measures.sample_size import Prices
 
 BAR = 12
 """Characters of a bar."""
@@ -56,8 +60,12 @@ def say_needs(asked: Asked, *, as_json: bool) -> None:
     Raises:
         UsageError: If the options contradict one another, or the pilot cannot serve.
     """
-    from judge_audit.planner import buys, needs, questions
-    from judge_audit.progress import shown
+    from judge_audit.audits.power import (
+        buys,
+        needs,
+        questions,
+    )
+    from judge_audit.core.progress import shown
 
     known = _known(asked)
     budgets = _budgets(asked, known)
@@ -74,11 +82,15 @@ def say_needs(asked: Asked, *, as_json: bool) -> None:
 
 def _known(asked: Asked) -> Known:
     """Take a pilot, or what was stated; without either the newest audit if there is one."""
+    from judge_audit.audits.pilot import LATEST, known_of
+    from judge_audit.audits.power import (
+        AXES,
+        RELIABILITY,
+        as_stated,
+    )
     from judge_audit.cli.lakes import where
+    from judge_audit.core.limits import read_limits
     from judge_audit.lake import Lake
-    from judge_audit.limits import read_limits
-    from judge_audit.piloting import LATEST, known_of
-    from judge_audit.planner import AXES, RELIABILITY, as_stated
 
     if asked.audit and asked.spreads:
         raise UsageError("give a pilot (--audit) or stated spreads (--spread, --retest, --step), not both.")
@@ -143,8 +155,8 @@ def _numbers(option: str, given: Sequence[str]) -> dict[str, float]:
 
 def _budgets(asked: Asked, known: Known) -> list[Budget]:
     """Read the budgets, each by itself."""
-    from judge_audit.measures.planning import Prices
-    from judge_audit.messages import say
+    from judge_audit.core.messages import say
+    from judge_audit.measures.sample_size import Prices
 
     found = []
     if asked.calls:
@@ -173,7 +185,7 @@ def _document(
     asked: Asked, known: Known, found: Sequence[Need], bought: Sequence[tuple[Budget, Sequence[Buy]]]
 ) -> dict[str, Any]:
     """Give everything as plain values."""
-    from judge_audit.planner import remarks
+    from judge_audit.audits.power import remarks
 
     return {
         "origin": known.origin,
@@ -193,8 +205,8 @@ def _lines(
     asked: Asked, known: Known, found: Sequence[Need], bought: Sequence[tuple[Budget, Sequence[Buy]]]
 ) -> list[str]:
     """Write the table, with the power of the present design as bars."""
-    from judge_audit.messages import say
-    from judge_audit.planner import percent, remarks
+    from judge_audit.audits.power import percent, remarks
+    from judge_audit.core.messages import say
 
     error = f"{200 * math.sqrt(asked.wanted * (1 - asked.wanted) / asked.draws):.0f}"
     promise = say("planner.promise", power=percent(asked.wanted), draws=asked.draws, error=error)

@@ -8,9 +8,13 @@ from pathlib import Path  # noqa: TC003 - typer reads the annotations
 
 import typer
 
-from judge_audit.cli.lakes import AS_JSON, LAKE, where
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import UsageError
+from judge_audit.cli.lakes import (
+    AS_JSON,
+    LAKE,
+    where,
+)
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import UsageError
 
 DAYS = 90
 
@@ -32,11 +36,16 @@ def sign(  # noqa: PLR0917 - one option each
     as_json: bool = AS_JSON,
 ) -> None:
     """Sign one use of a judge on the strength of an audit, or list what is signed."""
-    from judge_audit.audits import find_audit
+    from judge_audit.audits.stages.gate import account
+    from judge_audit.decisions.signoffs import (
+        Judged,
+        Yes,
+        signoff_lines,
+        signoffs_of,
+    )
+    from judge_audit.decisions.signoffs import sign as record
     from judge_audit.lake import Lake
-    from judge_audit.signoffs import Judged, Yes, signoff_lines, signoffs_of
-    from judge_audit.signoffs import sign as record
-    from judge_audit.stages.gating import account
+    from judge_audit.lake.audits import find_audit
 
     opened = Lake.open(where(lake), create=False)
     row = find_audit(opened, audit)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from judge_audit.cli.printing import print_json
+from judge_audit.cli.output import print_json
 
 LAKE = typer.Option(
     None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
@@ -37,8 +37,12 @@ def status(
     from datetime import UTC, datetime, timedelta
 
     from judge_audit.cli.lakes import opened
-    from judge_audit.errors import UsageError
-    from judge_audit.status import exposition, make_status, status_lines
+    from judge_audit.core.errors import UsageError
+    from judge_audit.operations.status import (
+        exposition,
+        make_status,
+        status_lines,
+    )
 
     wanted = "json" if as_json else form
     if wanted not in {"text", "json", "prometheus"}:
@@ -48,8 +52,8 @@ def status(
     document = make_status(held, now=datetime.now(UTC), judge=judge, max_age=age)
     if tell:
         from judge_audit.cli.gates import configuration_here
-        from judge_audit.notices import hook_of
-        from judge_audit.status.noticing import tell_of
+        from judge_audit.operations.notifications import hook_of
+        from judge_audit.operations.status.staleness import tell_of
 
         tell_of(held, document, hook_of(configuration_here(lake)), lambda line: typer.echo(line, err=True))
     if wanted == "json":
@@ -68,11 +72,15 @@ def notify(
     """Try the hook that audit.yaml names under `notify`. Exit codes: 0 it was told, 1 it was not."""
     import secrets
 
-    from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, UsageError
-    from judge_audit.messages import say
-    from judge_audit.notices import TRIAL, hook_of
-    from judge_audit.notices import notify as send
-    from judge_audit.project import resolve
+    from judge_audit.core.configuration import resolve
+    from judge_audit.core.errors import (
+        EXIT_GOOD,
+        EXIT_JUDGE_FAILED,
+        UsageError,
+    )
+    from judge_audit.core.messages import say
+    from judge_audit.operations.notifications import TRIAL, hook_of
+    from judge_audit.operations.notifications import notify as send
 
     hook = hook_of(resolve(file))
     if hook is None:

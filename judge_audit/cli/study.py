@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from judge_audit.cli import study_export, study_reading
+from judge_audit.cli import ladder_studies as study_reading
+from judge_audit.cli import study_export
 
 
 def commands() -> typer.Typer:

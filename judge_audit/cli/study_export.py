@@ -8,7 +8,7 @@ import typer
 
 from judge_audit.cli import study_reviews, study_tasks
 from judge_audit.cli.lakes import AS_JSON, LAKE
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
 
 KINDS = ("labels", "choices", "readings", "reviews")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import UsageError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import UsageError
 
 BELONGS = frozenset(
     {"audit", "each", "quantile", "boundary", "before", "after", "dimension", "lake", "as_json"}
@@ -43,9 +43,9 @@ class Drawn:
 
 def export(out: Path, drawn: Drawn, lake: str | None, *, as_json: bool) -> None:
     """Draw items for people to review and write them as a pack that shows neither scores nor reasons."""
+    from judge_audit.audits.plugins import find_axes
     from judge_audit.cli.lakes import where
     from judge_audit.lake import Lake
-    from judge_audit.parts import find_axes
     from judge_audit.people.packs import key_path
     from judge_audit.people.review_pack import Wanted, export_reviews
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judge_audit.study.tasks import Pack
+    from judge_audit.people.study.tasks import Pack
 
 
 BELONGS = frozenset({"tool", "items", "study", "dimensions", "annotators", "pictures"})
@@ -49,7 +49,11 @@ class Handed:
 
 def export(out: Path, handed: Handed) -> None:
     """Write tasks for another tool; nothing in them tells source, score or axis."""
-    from judge_audit.study.task_files import TOOLS, key_path, write_tasks
+    from judge_audit.people.study.task_files import (
+        TOOLS,
+        key_path,
+        write_tasks,
+    )
 
     kind, tool = handed.kind, handed.tool
     if tool not in TOOLS:
@@ -72,10 +76,10 @@ def export(out: Path, handed: Handed) -> None:
 
 def _ladders(study: Path | None) -> tuple[Pack, Callable[[Any], Any]]:
     """Make the pack of a study's ladders."""
-    from judge_audit.parts import find_axes
-    from judge_audit.study.folder import open_folder
-    from judge_audit.study.showing import Gallery
-    from judge_audit.study.tasks import reading_pack
+    from judge_audit.audits.plugins import find_axes
+    from judge_audit.people.study.folder import open_folder
+    from judge_audit.people.study.picture_provider import Gallery
+    from judge_audit.people.study.tasks import reading_pack
 
     if study is None:
         raise UsageError(
@@ -89,10 +93,10 @@ def _ladders(study: Path | None) -> tuple[Pack, Callable[[Any], Any]]:
 
 def _items(kind: str, items: str | None, dimensions: str, seed: int) -> tuple[Pack, Callable[[Any], Any]]:
     """Make a pack of an items file."""
-    from judge_audit.images import load_image
-    from judge_audit.items import read_items
-    from judge_audit.project import resolve
-    from judge_audit.study.tasks import choice_pack, label_pack
+    from judge_audit.core.configuration import resolve
+    from judge_audit.inputs.items import read_items
+    from judge_audit.people.study.tasks import choice_pack, label_pack
+    from judge_audit.stimuli.images import load_image
 
     configuration = resolve("audit.yaml" if Path("audit.yaml").exists() else None, {"items": items})
     if not configuration.items:

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import typer
 
-from judge_audit.cli.printing import print_json
-from judge_audit.errors import EXIT_GOOD, EXIT_USAGE, UsageError
+from judge_audit.cli.output import print_json
+from judge_audit.core.errors import (
+    EXIT_GOOD,
+    EXIT_USAGE,
+    UsageError,
+)
 
 
 def submit(
@@ -28,7 +32,7 @@ def submit(
 ) -> None:
     """Have a registered model audited and gated, once. Exit codes: 0 under way or open, 1 shut, 2 cannot be audited."""
     from judge_audit.cli.audits import find_flow
-    from judge_audit.progress import shown
+    from judge_audit.core.progress import shown
 
     given = list(words or ())
     count = 0 if new else 2

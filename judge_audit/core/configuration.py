@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from judge_audit.errors import Fault, InputError, UsageError
+from judge_audit.core.errors import (
+    Fault,
+    InputError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,12 +158,12 @@ def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None)
     merged |= _runner(content, given)
     axes = merged.get("axes", ("default",))
     merged["axes"] = tuple([axes] if isinstance(axes, str) else axes)
-    from judge_audit.limits import read_limits  # noqa: PLC0415 - it reads a file
+    from judge_audit.core.limits import read_limits  # noqa: PLC0415 - it reads a file
 
     read_limits(merged.get("limits"))
     configuration = Configuration(**merged)
     if configuration.notify:
-        from judge_audit.notices.hook import hook_of  # noqa: PLC0415 - few have one
+        from judge_audit.operations.notifications.hook import hook_of  # noqa: PLC0415 - few have one
 
         hook_of(configuration)
     return configuration

@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import UsageError
-from judge_audit.shipped import read_shipped
+from judge_audit.core.errors import UsageError
+from judge_audit.core.resources import read_shipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

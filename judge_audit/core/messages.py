@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from judge_audit.errors import MachineryError
-from judge_audit.shipped import read_shipped
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.resources import read_shipped
 
 LANGUAGE = "en"
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.errors import MachineryError
-from judge_audit.shipped import read_shipped
-from judge_audit.vocabulary import POOLED
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.resources import read_shipped
+from judge_audit.core.vocabulary import POOLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -116,3 +116,7 @@ class ZoneBasis(StrEnum):
     MODEL_QUANTILES = "model quantiles"
     UNRELIABLE = "unreliable"
     UNKNOWN = "unknown"
+
+
+NOT_ASKED = "not_asked"
+"""Finding of a question that cannot be asked of a judge of this kind: no evidence of that sort will ever be there."""

@@ -16,13 +16,13 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from judge_audit.audits import audit_digest
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.errors import AuditError, UsageError
-from judge_audit.messages import say
-from judge_audit.standings import POSITION_ROW
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import Position, Standing
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.errors import AuditError, UsageError
+from judge_audit.core.messages import say
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import Position, Standing
+from judge_audit.decisions.standings import POSITION_ROW
+from judge_audit.lake.audits import audit_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,10 +10,18 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import MachineryError
-from judge_audit.messages import say
-from judge_audit.shipped import read_shipped
-from judge_audit.vocabulary import POOLED, READ, Capability, Position, Standing, Verdict
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.messages import say
+from judge_audit.core.resources import read_shipped
+from judge_audit.core.vocabulary import (
+    NOT_ASKED,
+    POOLED,
+    READ,
+    Capability,
+    Position,
+    Standing,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,9 +33,6 @@ POSITION_ROW = "position"
 
 ORDERS_NOTHING = {"constant", "no_order", "reversed", "silent"}
 """Findings of a judge that cannot even put images in order."""
-
-NOT_ASKED = "not_asked"
-"""Finding of a question that cannot be asked of a judge of this kind: no evidence of that sort will ever be there."""
 
 USE_FIELDS = {"use", "step", "question", "requires"}
 REQUIREMENT_FIELDS = {"check", "measure", "missing", "remedy"}

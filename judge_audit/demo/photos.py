@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from judge_audit.errors import MachineryError
+from judge_audit.core.errors import MachineryError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

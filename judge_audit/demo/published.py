@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge_audit.imports.importer import import_file
+from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.judges import load_judge
 
 if TYPE_CHECKING:
-    from judge_audit.imports.importer import Imported
+    from judge_audit.inputs.ingest.importer import Imported
     from judge_audit.lake import Lake
 
 FOLDER = Path(__file__).parent / "published"

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judge_audit.core.digests import draw_seed
 from judge_audit.demo.figure import FINGERS, Figure
-from judge_audit.demo.scenes import CHOICES, NUMBERS, SIZES, Placed, Scene, plural
+from judge_audit.demo.scenes import (
+    CHOICES,
+    NUMBERS,
+    SIZES,
+    Placed,
+    Scene,
+    plural,
+)
 from judge_audit.demo.shapes import COLOURS
 from judge_audit.demo.truth import POOR, SHARP
-from judge_audit.digests import draw_seed
-from judge_audit.kinds.exchanges import COLOURS as OTHER_COLOURS
-from judge_audit.kinds.kind import Unsuited
+from judge_audit.stimuli.mismatches.exchanges import COLOURS as OTHER_COLOURS
+from judge_audit.stimuli.mismatches.kind import Unsuited
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
-from judge_audit.errors import Fault, InputError
-from judge_audit.images import ImageError, ImageLimits, LoadedImage, load_image
-from judge_audit.masks import load_mask, mask_digest
-from judge_audit.rows import read_rows
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import POOLED
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.core.row_files import read_rows
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import POOLED
+from judge_audit.stimuli.images import (
+    ImageError,
+    ImageLimits,
+    LoadedImage,
+    load_image,
+)
+from judge_audit.stimuli.masks import load_mask, mask_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

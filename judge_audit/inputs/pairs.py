@@ -11,17 +11,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import Fault, InputError
-from judge_audit.images import ImageError, ImageLimits, load_image
-from judge_audit.items import file_columns, resolve_image
-from judge_audit.kinds.kind import DIMENSIONS
-from judge_audit.rows import read_rows
-from judge_audit.vocabulary import POOLED
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.core.row_files import read_rows
+from judge_audit.core.vocabulary import POOLED
+from judge_audit.inputs.items import file_columns, resolve_image
+from judge_audit.stimuli.images import (
+    ImageError,
+    ImageLimits,
+    load_image,
+)
+from judge_audit.stimuli.mismatches.kind import DIMENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from judge_audit.kinds.kind import Kind
+    from judge_audit.stimuli.mismatches.kind import Kind
 
 REQUIRED = ("pair_id", "kind", "intact", "damaged")
 OPTIONAL = (

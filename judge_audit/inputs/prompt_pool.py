@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from judge_audit.errors import Fault, InputError
-from judge_audit.rows import read_rows
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.core.row_files import read_rows
 
 
 def read_strangers(path: str | Path) -> tuple[tuple[str, str], ...]:

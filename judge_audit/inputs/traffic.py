@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from judge_audit.covariates import COVARIATES
-from judge_audit.errors import Fault, InputError
-from judge_audit.rows import read_rows
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.core.row_files import read_rows
+from judge_audit.judges.instruments.covariates import COVARIATES
 
 NAMES = ("source", "topic")
 """Columns that name a group; every other known column holds numbers."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import MachineryError, UsageError
-from judge_audit.judges.cards import Card, read_card
+from judge_audit.core.discovery import modules_stating
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.judges.cards.card import Card, read_card
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,55 +18,16 @@ if TYPE_CHECKING:
 
     Build = Callable[..., Judge]
 
-NOT_KINDS = frozenset(
-    {
-        "card_faults",
-        "card_files",
-        "cards",
-        "chat_cards",
-        "chat_client",
-        "chat_failures",
-        "chat_replies",
-        "chat_requests",
-        "comparing",
-        "comparing_callable",
-        "comparing_endpoint",
-        "controls",
-        "embedding",
-        "heads",
-        "identity",
-        "keys",
-        "model_folders",
-        "model_shapes",
-        "package_side",
-        "preferences",
-        "preprocessing",
-        "prices",
-        "program_cards",
-        "programs",
-        "protocol",
-        "replies",
-        "reply_rules",
-        "ruler",
-        "shown_pairs",
-        "torch_side",
-        "transformers_side",
-    }
-)
-
 
 def builtin_kinds() -> dict[str, ModuleType]:
     """Give the files of judge kinds by the name of the kind.
 
     Raises:
-        MachineryError: If a file is not a judge kind; names the file.
+        MachineryError: If a file that states a `KIND` is no judge kind; names the file.
     """
     found = {}
-    for info in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name):
-        if info.name in NOT_KINDS:
-            continue
-        module = importlib.import_module(f"{__name__}.{info.name}")
-        found[kind_of(module, info.name)] = module
+    for module in modules_stating(f"{__name__}.adapters", "KIND"):
+        found[kind_of(module, module.__name__.rpartition(".")[2])] = module
     return found
 
 

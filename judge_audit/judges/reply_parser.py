@@ -12,13 +12,13 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.reply_rules import word_key
-from judge_audit.vocabulary import State
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.cards.reply_rules import word_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.judges.reply_rules import ReplyRule
+    from judge_audit.judges.cards.reply_rules import ReplyRule
 
     Found = tuple[float | None, State]
 

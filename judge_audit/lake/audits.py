@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.digests import row_digest, text_digest
-from judge_audit.errors import UsageError
-from judge_audit.messages import say
+from judge_audit.core.digests import row_digest, text_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.messages import say
 
 if TYPE_CHECKING:
     from judge_audit.lake.lake import Lake

@@ -18,14 +18,24 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from judge_audit.digests import canonical_json
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.digests import canonical_json
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.tables import from_rows
 from judge_audit.lake.contents import COMMITS
 from judge_audit.lake.lake import FORMAT, LAKE_FILE
-from judge_audit.lake.merging import COMMIT_COLUMN, Merged, merge, write_part
-from judge_audit.lake.retention import Decided, Purged, Retention, decide
+from judge_audit.lake.merge import (
+    COMMIT_COLUMN,
+    Merged,
+    merge,
+    write_part,
+)
+from judge_audit.lake.retention import (
+    Decided,
+    Purged,
+    Retention,
+    decide,
+)
 from judge_audit.lake.snapshots import FOLDER, Snapshot
-from judge_audit.tables import from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

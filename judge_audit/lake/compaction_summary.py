@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judge_audit.lake.compacting import Compaction
+    from judge_audit.lake.compaction import Compaction
 
 LISTED = 20
 """Audits named one a line; the rest are counted."""

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import MachineryError
-from judge_audit.lake.relations import files_literal, table_query, typed_empty
-from judge_audit.tables import TABLES, definition
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.tables import TABLES, definition
+from judge_audit.lake.relations import (
+    files_literal,
+    table_query,
+    typed_empty,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import MachineryError
+from judge_audit.core.errors import MachineryError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

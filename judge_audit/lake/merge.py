@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from judge_audit.digests import row_digest
-from judge_audit.errors import MachineryError
+from judge_audit.core.digests import row_digest
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.tables import TABLES, definition
 from judge_audit.lake.records import PART_PATH, Part
 from judge_audit.lake.relations import COMPACTED
-from judge_audit.tables import TABLES, definition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

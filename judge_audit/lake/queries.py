@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.lake.connect import connect
 from judge_audit.lake.sql import checked, lock
 

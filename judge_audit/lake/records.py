@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json
-from judge_audit.errors import MachineryError
+from judge_audit.core.digests import canonical_json
+from judge_audit.core.errors import MachineryError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judge_audit.tables import definition
+from judge_audit.core.tables import definition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from judge_audit.digests import text_digest
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.combined import chosen_id, soundings_id
-from judge_audit.naming import first_names
-from judge_audit.vocabulary import ANCHOR, ORIGINAL
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
+from judge_audit.lake.judge_names import first_names
+from judge_audit.stimuli.combinations import chosen_id, soundings_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.errors import MachineryError
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.errors import MachineryError
 from judge_audit.lake.records import PART_PATH, Part
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.formatting import harmless
+from judge_audit.core.tables import TABLES
 from judge_audit.lake.connect import connect
 from judge_audit.lake.relations import files_literal
-from judge_audit.tables import TABLES
-from judge_audit.terminal import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.lake.remote import SCHEMES, open_remote
 
 if TYPE_CHECKING:

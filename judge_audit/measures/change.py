@@ -26,7 +26,12 @@ from judge_audit.measures.orders import (
     settled,
     tau_b,
 )
-from judge_audit.measures.resampling import UNDEFINED, Resampled, derived, resample
+from judge_audit.measures.resampling import (
+    UNDEFINED,
+    Resampled,
+    derived,
+    resample,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

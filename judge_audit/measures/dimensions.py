@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import (
     MIN_CLUSTERS,
     MIN_DF,
@@ -23,7 +24,6 @@ from judge_audit.measures.estimates import (
     corrected_level,
 )
 from judge_audit.measures.lifts import Lifts, combined_mean
-from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from judge_audit.vocabulary import Verdict
+from judge_audit.core.vocabulary import Verdict
 
 PASS_LEVEL = 0.90
 """Two one-sided tests at 5 %: the 90 % interval must satisfy the requirement."""

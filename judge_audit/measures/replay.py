@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.measures import sampling
+from judge_audit.measures import stratified_rates as sampling
 from judge_audit.measures.change import first_choices
 from judge_audit.measures.estimates import PASS_LEVEL
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.orders import descent, membership
-from judge_audit.measures.sampling import weighted_stratum
+from judge_audit.measures.stratified_rates import weighted_stratum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,7 +152,7 @@ def first_rate(given: Decided, groups: Mapping[str, Ints]) -> Rate:
 
 
 def stratified(values: Floats, weights: Floats, strata: Ints, level: float = PASS_LEVEL) -> Rate:
-    """Estimate a share over strata, as `judge_audit.measures.sampling` does; what is unknown is told beside it.
+    """Estimate a share over strata, as `judge_audit.measures.stratified_rates` does; what is unknown is told beside it.
 
     Args:
         values: 0 to 1, NaN where unknown, shape (n,).

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from judge_audit.digests import draw_seed
-from judge_audit.vocabulary import Verdict
+from judge_audit.core.digests import draw_seed
+from judge_audit.core.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from judge_audit.measures.pilot import Design, Noise
-    from judge_audit.measures.rehearsal import Rehearsed
+    from judge_audit.measures.power_simulation import Rehearsed
 
 DRAWS = 400
 SMALLEST = {

@@ -12,9 +12,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.measures.comparisons import beyond, difference, holm, within_sources
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.comparisons import (
+    beyond,
+    difference,
+    holm,
+    within_sources,
+)
 from judge_audit.measures.estimates import PASS_LEVEL, Estimate
-from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

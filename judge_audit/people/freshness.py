@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.axes import fingerprint
-from judge_audit.axes.scratch import Scratch
-from judge_audit.digests import pixel_digest, text_digest
-from judge_audit.probes import ladder_probe_ids
+from judge_audit.core.digests import pixel_digest, text_digest
+from judge_audit.stimuli.axes import fingerprint
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.planning.probes import ladder_probe_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
+    from judge_audit.stimuli.axes.axis import Axis
 
     Row = Mapping[str, Any]
     Pixels = NDArray[np.uint8]

@@ -17,15 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.digests import canonical_json, draw_seed, text_digest
-from judge_audit.errors import MachineryError, UsageError
-from judge_audit.messages import say
+from judge_audit.core.digests import (
+    canonical_json,
+    draw_seed,
+    text_digest,
+)
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.messages import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from judge_audit.people.drawing import Draw
+    from judge_audit.people.review_sample import Draw
 
 FORMAT = 1
 """Number of the key's shape."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.tables import schema
+from judge_audit.core.tables import schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

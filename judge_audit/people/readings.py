@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from judge_audit.axes import builtin_axes
-from judge_audit.digests import row_digest
-from judge_audit.errors import Fault, InputError
-from judge_audit.rows import read_rows
+from judge_audit.core.digests import row_digest
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.core.row_files import read_rows
+from judge_audit.stimuli.axes import builtin_axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from judge_audit.axes.axis import Axis
     from judge_audit.lake import Lake
+    from judge_audit.stimuli.axes.axis import Axis
 
 REQUIRED = ("item_id", "axis", "annotator_id", "perceptible")
 OPTIONAL = ("objectionable", "protocol", "recipe_version", "catch")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from judge_audit.axes.saturation import LINEAR
+from judge_audit.stimuli.axes.saturation import LINEAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,8 @@ Two models take the place of two readers. They are for changes of the whole imag
   changes by the Weber fraction of blur discrimination (Watson & Ahumada 2011), and structural similarity,
   noticed below 0.95 (Flynn et al. 2013). Pictures are taken to be shown pixel for pixel, one minute of arc a
   pixel;
-- *noise* and *jpeg*: the standard observer of spatial contrast and S-CIELAB; see `judge_audit.people.spatial`.
+- *noise* and *jpeg*: the standard observer of spatial contrast and S-CIELAB; see
+  `judge_audit.people.spatial_visibility`.
 
 The pairs disagree by a factor of two and more; that is why both are asked and the span between them is left
 undecided. No model is trusted for crops, overlays or a blurred background.
@@ -23,15 +24,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import cv2
 import numpy as np
 
-from judge_audit.axes.scratch import Scratch
-from judge_audit.people.spatial import spatial_models
+from judge_audit.people.spatial_visibility import spatial_models
+from judge_audit.stimuli.axes.image_buffers import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
+    from judge_audit.stimuli.axes.axis import Axis
 
     Pixels = NDArray[np.uint8]
     Plane = NDArray[np.float32]

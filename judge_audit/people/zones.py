@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from judge_audit.axes.scratch import Scratch
-from judge_audit.digests import text_digest
+from judge_audit.core.digests import text_digest
+from judge_audit.core.tables import schema
+from judge_audit.core.vocabulary import ZoneBasis
 from judge_audit.measures.estimates import wilson
 from judge_audit.people.visibility import Points, provisional_points
-from judge_audit.tables import schema
-from judge_audit.vocabulary import ZoneBasis
+from judge_audit.stimuli.axes.image_buffers import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
+    from judge_audit.stimuli.axes.axis import Axis
 
     PixelsOf = Callable[[Mapping[str, Any]], NDArray[np.uint8]]
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import MachineryError
-from judge_audit.kinds import mismatch_kinds
+from judge_audit.core.atomic_file import put
+from judge_audit.core.errors import MachineryError
 from judge_audit.report.document import make_document
-from judge_audit.report.hacking import draw_worst
 from judge_audit.report.page import write_page
-from judge_audit.report.pair_tiles import draw_pairs
-from judge_audit.report.pictures import pictures_of
-from judge_audit.report.strips import draw_strips
-from judge_audit.report.writing import put
+from judge_audit.report.sections.headroom import draw_worst
+from judge_audit.report.sheets.pair_tiles import draw_pairs
+from judge_audit.report.sheets.pictures import pictures_of
+from judge_audit.report.sheets.strips import draw_strips
+from judge_audit.stimuli.mismatches import mismatch_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.kinds.kind import Kind
-    from judge_audit.report.pair_tiles import Members
+    from judge_audit.report.sheets.pair_tiles import Members
+    from judge_audit.stimuli.axes.axis import Axis
+    from judge_audit.stimuli.mismatches.kind import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import MachineryError
-from judge_audit.messages import knows, say
-from judge_audit.report.templating import strict_environment
-from judge_audit.report.writing import put
-from judge_audit.vocabulary import Position
+from judge_audit.core.atomic_file import put
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.messages import knows, say
+from judge_audit.core.templating import strict_environment
+from judge_audit.core.vocabulary import Position
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,34 +4,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.premature import NAME as PREMATURE
-from judge_audit.messages import knows, say
-from judge_audit.report.anchors import anchors_of
-from judge_audit.report.between import between_of
-from judge_audit.report.canaries import canaries_of, canary_caveat
-from judge_audit.report.comparisons import comparisons_of
-from judge_audit.report.covariates import covariates_of
-from judge_audit.report.dimensions import dimensions_of
-from judge_audit.report.facts import Facts, parsed, read_facts
-from judge_audit.report.hacking import hacking_of
-from judge_audit.report.history import history_of
-from judge_audit.report.ladders import find_movers, finite, is_fault, ladder_sections, severity, verdict_of
-from judge_audit.report.people import people_of
-from judge_audit.report.placing import histogram, meaning, placing_of
-from judge_audit.report.refused import refused_of
-from judge_audit.report.sight import sight_of
-from judge_audit.report.strips import strips_of
-from judge_audit.report.use_evidence import use_evidence_of
-from judge_audit.standings import POSITION_ROW, capability_of
-from judge_audit.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State, Verdict
+from judge_audit.checks.ladders.premature import NAME as PREMATURE
+from judge_audit.core.messages import knows, say
+from judge_audit.core.vocabulary import (
+    IMAGES,
+    ORIGINAL,
+    OVERALL,
+    POOLED,
+    State,
+    Verdict,
+)
+from judge_audit.decisions.standings import POSITION_ROW, capability_of
+from judge_audit.report.facts import (
+    Facts,
+    parsed,
+    read_facts,
+)
+from judge_audit.report.percentiles import (
+    histogram,
+    meaning,
+    placing_of,
+)
+from judge_audit.report.sections.anchors import anchors_of
+from judge_audit.report.sections.canaries import canaries_of, canary_caveat
+from judge_audit.report.sections.comparisons import comparisons_of
+from judge_audit.report.sections.covariates import covariates_of
+from judge_audit.report.sections.dimensions import dimensions_of
+from judge_audit.report.sections.headroom import hacking_of
+from judge_audit.report.sections.history import history_of
+from judge_audit.report.sections.ladders import (
+    find_movers,
+    finite,
+    is_fault,
+    ladder_sections,
+    severity,
+    verdict_of,
+)
+from judge_audit.report.sections.missing_scores import refused_of
+from judge_audit.report.sections.people import people_of
+from judge_audit.report.sections.sight import sight_of
+from judge_audit.report.sections.source_stability import between_of
+from judge_audit.report.sections.use_evidence import use_evidence_of
+from judge_audit.report.sheets.strips import strips_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import duckdb
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.kinds.kind import Kind
+    from judge_audit.stimuli.axes.axis import Axis
+    from judge_audit.stimuli.mismatches.kind import Kind
 
     Row = Mapping[str, Any]
 

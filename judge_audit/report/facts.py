@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
-from judge_audit.limits import Limits, read_limits
-from judge_audit.vocabulary import IMAGES, PEOPLE
+from judge_audit.core.errors import UsageError
+from judge_audit.core.limits import Limits, read_limits
+from judge_audit.core.vocabulary import IMAGES, PEOPLE
 
 if TYPE_CHECKING:
     import duckdb

@@ -6,42 +6,53 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.mismatch_rows import damage, subscore
-from judge_audit.kinds.kind import hardness
-from judge_audit.messages import knows, say
-from judge_audit.report import (
-    anchors,
-    between,
-    changes,
+from judge_audit.checks.mismatches.mismatch_rows import damage, subscore
+from judge_audit.core.messages import knows, say
+from judge_audit.core.templating import strict_environment
+from judge_audit.core.vocabulary import (
+    SMALL,
+    Capability,
+    Position,
+    Verdict,
+)
+from judge_audit.report.charts import (
     charts,
-    comparisons,
     covariate_charts,
-    covariates,
-    dimension_words,
     forest,
-    hacking,
     history_charts,
-    people,
     people_charts,
     people_map,
-    people_matrices,
-    people_words,
     use_charts,
 )
 from judge_audit.report.document import share_text
-from judge_audit.report.pictures import QUALITY, SIDE
-from judge_audit.report.strips import region_text
-from judge_audit.report.templating import strict_environment
-from judge_audit.surface import STATISTICS
-from judge_audit.vocabulary import SMALL, Capability, Position, Verdict
+from judge_audit.report.sections import (
+    anchors,
+    changes,
+    comparisons,
+    covariates,
+    dimension_words,
+    people,
+    people_matrices,
+    people_words,
+)
+from judge_audit.report.sections import (
+    headroom as hacking,
+)
+from judge_audit.report.sections import (
+    source_stability as between,
+)
+from judge_audit.report.sheets.pictures import QUALITY, SIDE
+from judge_audit.report.sheets.strips import region_text
+from judge_audit.stimuli.mismatches.kind import hardness
+from judge_audit.stimuli.surface_statistics import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import jinja2
 
-    from judge_audit.report.pictures import Pair
-    from judge_audit.report.strips import Tile
+    from judge_audit.report.sheets.pictures import Pair
+    from judge_audit.report.sheets.strips import Tile
 
 USES = ("filtering", "ranking", "reward", "acceptance")
 SYMBOLS = {"pass": "✓", "fail": "✕", "inconclusive": "?", "missing": "–"}

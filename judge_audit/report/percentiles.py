@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.core.vocabulary import POOLED, SMALL
 from judge_audit.measures.scale import FEW_LEVELS, levels
-from judge_audit.vocabulary import POOLED, SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

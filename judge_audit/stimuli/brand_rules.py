@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from judge_audit.digests import canonical_json, file_digest, text_digest
-from judge_audit.errors import Fault, InputError, UsageError
+from judge_audit.core.digests import (
+    canonical_json,
+    file_digest,
+    text_digest,
+)
+from judge_audit.core.errors import (
+    Fault,
+    InputError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -214,7 +222,7 @@ def _picture(folder: Path, written: str) -> tuple[NDArray[np.uint8], str]:
     import numpy as np  # noqa: PLC0415
     from PIL import Image  # noqa: PLC0415 - only where a rule names a picture
 
-    from judge_audit.items import resolve_image  # noqa: PLC0415
+    from judge_audit.inputs.items import resolve_image  # noqa: PLC0415
 
     content = Path(resolve_image(folder, written)).read_bytes()
     with warnings.catch_warnings():

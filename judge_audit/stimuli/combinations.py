@@ -17,16 +17,20 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.axes.axis import strength_text
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.measures.headroom import Named, combo_axis, half_of
-from judge_audit.probes import choose_ladder_items
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.measures.headroom import (
+    Named,
+    combo_axis,
+    half_of,
+)
+from judge_audit.stimuli.axes.axis import strength_text
+from judge_audit.stimuli.planning.probes import choose_ladder_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.axes.axis import Axis, Pixels
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.axis import Axis, Pixels
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
     Row = Mapping[str, Any]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.digests import file_digest, pixel_digest
-from judge_audit.errors import UsageError
+from judge_audit.core.digests import file_digest, pixel_digest
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.digests import pixel_digest
-from judge_audit.images import ImageError, load_image
+from judge_audit.core.digests import pixel_digest
+from judge_audit.stimuli.images import ImageError, load_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from judge_audit.images import ImageLimits
+    from judge_audit.stimuli.images import ImageLimits
 
 SUBJECT_FROM = 128
 """Grey level from which a mask's pixel marks the subject."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import UsageError
-from judge_audit.kinds.kind import Built, Material, Unsuited
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.stimuli.mismatches.kind import (
+    Built,
+    Material,
+    Unsuited,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.brand import BrandRules
-    from judge_audit.kinds.kind import Kind
+    from judge_audit.stimuli.brand_rules import BrandRules
+    from judge_audit.stimuli.mismatches.kind import Kind
 
     Pixels = NDArray[np.uint8]
     Row = Mapping[str, Any]

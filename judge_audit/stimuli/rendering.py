@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.axes.scratch import Scratch
-from judge_audit.combined import draw_combined, read_recipe
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import MachineryError
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.vocabulary import (
+    ANCHOR,
+    ORIGINAL,
+    PAIR_AXIS,
+)
 from judge_audit.measures.headroom import is_combined
-from judge_audit.sight import SIGHT
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.combinations import draw_combined, read_recipe
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
+    from judge_audit.stimuli.axes.axis import Axis
 
     Row = Mapping[str, Any]
     Damage = Callable[[Row, Row, NDArray[np.uint8]], NDArray[np.uint8]]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.digests import text_digest
+from judge_audit.core.digests import text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from judge_audit.axes.axis import Pixels
+    from judge_audit.stimuli.axes.axis import Pixels
 
 ITEMS = 16
 """Items shown for this: with none of 16 moved, at most one in seven moves (90 % Wilson interval)."""

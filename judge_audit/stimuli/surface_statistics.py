@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import cv2
 import numpy as np
 
-from judge_audit.axes.scratch import wide_tables
+from judge_audit.stimuli.axes.image_buffers import wide_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

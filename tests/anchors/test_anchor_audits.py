@@ -25,14 +25,18 @@ from judge_audit.anchors import (
     retire,
 )
 from judge_audit.anchors.folder import manifest_of
+from judge_audit.audits.session import hold
+from judge_audit.audits.stages import (
+    prepare,
+    rounds,
+    score,
+)
 from judge_audit.cli import run_command
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import InputError, UsageError
+from judge_audit.core.configuration import resolve
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import InputError, UsageError
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
-from judge_audit.project import resolve
-from judge_audit.session import hold
-from judge_audit.stages import prepare, rounds, score
 
 QUICK = {"axes": ["contrast-"], "ladder_items": 2}
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
-from judge_audit.axes import axes_of, builtin_axes
-from judge_audit.axes.scratch import Scratch, wide_tables
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import MachineryError
 from judge_audit.demo.photos import cut_crops
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import MachineryError
-from judge_audit.surface import measure_surface
+from judge_audit.stimuli.axes import axes_of, builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch, wide_tables
+from judge_audit.stimuli.surface_statistics import measure_surface
 
 AXES = builtin_axes()
 PICTURES = [crop.pixels for crop in cut_crops(9, 96, 1)]

@@ -9,12 +9,17 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.regions import SALIENT_SHARE, corner, salient, subject
-from judge_audit.axes.scratch import Scratch
-from judge_audit.axes.watermark import overlay
+from judge_audit.core.digests import pixel_digest
 from judge_audit.demo.photos import cut_crops
-from judge_audit.digests import pixel_digest
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.axes.regions import (
+    SALIENT_SHARE,
+    corner,
+    salient,
+    subject,
+)
+from judge_audit.stimuli.axes.watermark import overlay
 
 AXES = builtin_axes()
 BLUR, WATERMARK = AXES["background_blur"], AXES["watermark"]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.noise import field, quantiles
-from judge_audit.axes.scratch import Scratch
+from judge_audit.core.digests import pixel_digest
 from judge_audit.demo.photos import cut_crops
-from judge_audit.digests import pixel_digest
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.axes.noise import field, quantiles
 
 AXES = builtin_axes()
 NOISE, JPEG = AXES["noise"], AXES["jpeg"]

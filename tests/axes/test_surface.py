@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.ndimage import convolve, laplace
 
-from judge_audit import surface
 from judge_audit.demo.photos import cut_crops
-from judge_audit.surface import STATISTICS, measure_surface
+from judge_audit.stimuli import surface_statistics as surface
+from judge_audit.stimuli.surface_statistics import STATISTICS, measure_surface
 
 PICTURES = [crop.pixels for crop in cut_crops(4, 96, 1)]
 MASK = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]])

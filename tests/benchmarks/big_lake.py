@@ -19,15 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from PIL import Image
 
-from judge_audit import stages
-from judge_audit.axes import fingerprint
-from judge_audit.covariates import SURVEYED
+from judge_audit.audits import stages
+from judge_audit.audits.session import hold
+from judge_audit.audits.stages.plan import _shown_to_instruments, combined_plans
+from judge_audit.core.configuration import resolve
+from judge_audit.core.tables import empty
 from judge_audit.judges import load_judge
-from judge_audit.project import resolve
-from judge_audit.session import hold
-from judge_audit.stages.planning import _shown_to_instruments, combined_plans
-from judge_audit.surface import STATISTICS
-from judge_audit.tables import empty
+from judge_audit.judges.instruments.covariates import SURVEYED
+from judge_audit.stimuli.axes import fingerprint
+from judge_audit.stimuli.surface_statistics import STATISTICS
 
 COMMIT = 2_000
 """Answers put into the lake at a time."""

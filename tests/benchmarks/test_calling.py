@@ -9,13 +9,13 @@ import cv2
 import numpy as np
 import pytest
 
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.scratch import Scratch
-from judge_audit.calling import score_block
-from judge_audit.digests import pixel_digest
+from judge_audit.core.digests import pixel_digest
 from judge_audit.judges import load_judge
-from judge_audit.judges.cards import Card
+from judge_audit.judges.calling.score_calls import score_block
+from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Reply, Stimulus
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
 
 AXES = {name: axis for name, axis in builtin_axes().items() if axis.default}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from big_lake import night, pictures, session
 
-from judge_audit.digests import row_digest
+from judge_audit.core.digests import row_digest
 
 pytestmark = pytest.mark.parts
 

@@ -16,9 +16,9 @@ import cv2
 import numpy as np
 from PIL import Image, ImageFilter, ImageStat
 
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.scratch import Scratch
 from judge_audit.demo.photos import cut_crops
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
 
 AXES = {name: axis for name, axis in builtin_axes().items() if axis.default}
 SIDE = 512

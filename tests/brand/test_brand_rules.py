@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.brand import example_rules, read_brand_rules, rules_schema
-from judge_audit.errors import InputError, UsageError
-from judge_audit.kinds.elements import ELEMENTS
+from judge_audit.core.errors import InputError, UsageError
+from judge_audit.stimuli.brand_rules import (
+    example_rules,
+    read_brand_rules,
+    rules_schema,
+)
+from judge_audit.stimuli.mismatches.elements import ELEMENTS
 
 
 def written(tmp_path, text):

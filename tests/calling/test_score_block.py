@@ -6,13 +6,13 @@ import threading
 import numpy as np
 import pytest
 
-from judge_audit.ahead import ahead
-from judge_audit.axes import builtin_axes, fingerprint
-from judge_audit.calling import score_block
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import MachineryError, UsageError
-from judge_audit.judges.cards import Card
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.prefetch import ahead
+from judge_audit.judges.calling.score_calls import score_block
+from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Reply
+from judge_audit.stimuli.axes import builtin_axes, fingerprint
 
 AXES = builtin_axes()
 NOISE = np.random.default_rng(5)

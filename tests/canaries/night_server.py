@@ -12,13 +12,13 @@ import numpy as np
 import yaml
 from PIL import Image
 
-from judge_audit import stages
+from judge_audit.audits import stages
+from judge_audit.audits.session import hold
+from judge_audit.audits.stages.canaries import watch
+from judge_audit.core.configuration import resolve
+from judge_audit.core.tables import from_rows
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
-from judge_audit.project import resolve
-from judge_audit.session import hold
-from judge_audit.stages.watching import watch
-from judge_audit.tables import from_rows
 
 sys.path.append(str(Path(__file__).parents[1] / "endpoint"))
 

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from night_server import card, write_items
 
-from judge_audit import stages
-from judge_audit.budget import BudgetReached
-from judge_audit.errors import UsageError
+from judge_audit.audits import stages
+from judge_audit.core.errors import UsageError
+from judge_audit.judges.calling.budget import BudgetReached
 from judge_audit.lake.connect import connect
 
 
@@ -96,7 +96,7 @@ class Killed(BaseException):
 
 
 def test_a_killed_run_goes_on_with_its_canaries_and_buys_none_twice(known, monkeypatch):
-    from judge_audit.stages import watching
+    from judge_audit.audits.stages import canaries as watching
 
     keep, kept = watching._keep, []
 

@@ -8,11 +8,16 @@ import pytest
 from judged_anchors import anchor_set, card, commit_audit, side
 from scipy import stats
 
-from judge_audit.change import OLD_ANCHORS, AnchorSet, compare, compare_judges
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
+from judge_audit.core.limits import read_limits
+from judge_audit.decisions.judge_change import (
+    OLD_ANCHORS,
+    AnchorSet,
+    compare,
+    compare_judges,
+)
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
-from judge_audit.limits import read_limits
 
 N = 60
 QUALITY = np.arange(N, dtype=float)

@@ -8,8 +8,8 @@ import json
 import pytest
 from judged_anchors import card
 
-from judge_audit.change import difference
-from judge_audit.judges.cards import Card
+from judge_audit.decisions.judge_change import difference
+from judge_audit.judges.cards.card import Card
 
 CHANGES = {
     "weights": {"weights": "sha256:b"},

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from judged_anchors import card, commit_audit
 
-from judge_audit.change import draw_sample, replay
+from judge_audit.core.tables import from_rows
+from judge_audit.decisions.judge_change import draw_sample, replay
 from judge_audit.lake import Lake
-from judge_audit.tables import from_rows
 
 ABSOLUTE = {"check": "scale", "measure": "absolute", "verdict": "pass", "finding": "", "reason": ""}
 SCALE = {"scale_low": 0, "scale_high": 10, "scale_step": None}

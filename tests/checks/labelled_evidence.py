@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from judge_audit.checks.evidence import Evidence
-from judge_audit.judges.cards import Card
-from judge_audit.limits import read_limits
+from judge_audit.core.limits import read_limits
+from judge_audit.judges.cards.card import Card
 
 SCALE = {"scale_low": 0.0, "scale_high": 10.0}
 

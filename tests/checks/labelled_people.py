@@ -7,10 +7,10 @@ import csv
 import numpy as np
 import pyarrow as pa
 
-from judge_audit.checks.agreement import run
 from judge_audit.checks.evidence import Evidence
-from judge_audit.judges.cards import Card
-from judge_audit.limits import read_limits
+from judge_audit.checks.people.agreement import run
+from judge_audit.core.limits import read_limits
+from judge_audit.judges.cards.card import Card
 
 SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("item_id", "source", "topic", "prompt_id", "cluster", "dimension")]

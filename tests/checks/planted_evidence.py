@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from judge_audit.axes.axis import Axis
 from judge_audit.checks import builtin_checks
 from judge_audit.checks.evidence import Evidence, Findings
+from judge_audit.core.limits import read_limits
 from judge_audit.judges.protocol import Recipe
-from judge_audit.kinds import mismatch_kinds
-from judge_audit.limits import read_limits
+from judge_audit.stimuli.axes.axis import Axis
+from judge_audit.stimuli.mismatches import mismatch_kinds
 
 KINDS = mismatch_kinds()
 

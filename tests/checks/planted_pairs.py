@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from judge_audit.checks.evidence import Evidence
-from judge_audit.judges.cards import Card
-from judge_audit.kinds import mismatch_kinds
-from judge_audit.limits import read_limits
+from judge_audit.core.limits import read_limits
+from judge_audit.judges.cards.card import Card
+from judge_audit.stimuli.mismatches import mismatch_kinds
 
 DIMENSIONS = ("semantic", "structure", "aesthetic", "compliance")
 OWN = {name: kind.damages for name, kind in mismatch_kinds().items()}

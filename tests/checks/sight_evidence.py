@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from judge_audit.axes import builtin_axes
-from judge_audit.calling import score_block
 from judge_audit.checks.evidence import Evidence
-from judge_audit.checks.sight import run
-from judge_audit.digests import pixel_digest
-from judge_audit.judges.cards import Card
+from judge_audit.checks.sight.sight import run
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.limits import read_limits
+from judge_audit.core.tables import from_rows
+from judge_audit.judges.calling.score_calls import score_block
+from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Reply
-from judge_audit.limits import read_limits
-from judge_audit.probes import make_plan
-from judge_audit.tables import from_rows
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.planning.probes import make_plan
 
 AXES = builtin_axes()
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from labelled_people import examined, found, label, labels_of, value_of
 
-from judge_audit.vocabulary import WITHIN
+from judge_audit.core.vocabulary import WITHIN
 
 
 def people(rng, n=200, validity=(0.5, 0.5, 0.5, 0.5), levels=5):

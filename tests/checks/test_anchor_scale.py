@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from labelled_evidence import table
 
-from judge_audit.checks import scale
-from judge_audit.checks.anchors import anchors
-from judge_audit.judges.cards import Card
+from judge_audit.checks.scale import scale
+from judge_audit.checks.scale.labelled_ends import anchors
+from judge_audit.judges.cards.card import Card
 
 CARD = Card(kind="table", name="j", scale_low=0.0, scale_high=10.0)
 TIERS = ("bad", "middling", "good")

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from labelled_evidence import crowd, only, rated, table
 
-from judge_audit.checks import beside_people
-from judge_audit.judges.cards import Card
-from judge_audit.tables import from_rows
+from judge_audit.checks.people import judge_and_raters as beside_people
+from judge_audit.core.tables import from_rows
+from judge_audit.judges.cards.card import Card
 
 
 def asked(evidence):

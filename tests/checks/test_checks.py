@@ -12,11 +12,15 @@ import yaml
 from planted_evidence import NAMES, STRENGTHS, examine, make, verdicts
 from scipy import stats
 
-from judge_audit.judges.cards import Card
+from judge_audit.audits.control_proof import (
+    convicted,
+    expected,
+    smallest_shown,
+)
+from judge_audit.core.tables import from_rows
+from judge_audit.decisions.standings import builtin_uses, stand
+from judge_audit.judges.cards.card import Card
 from judge_audit.judges.controls import builtin_controls
-from judge_audit.selfproof import convicted, expected, smallest_shown
-from judge_audit.standings import builtin_uses, stand
-from judge_audit.tables import from_rows
 
 LADDERS = {"premature", "jitter", "top_response"}
 COMBOS = ("combo:saturation+&contrast+", "combo:saturation+&sharpen")

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from judge_audit.checks.covariates import run
+from judge_audit.checks.covariates.covariates import run
 from judge_audit.checks.evidence import Evidence
-from judge_audit.covariates import COVARIATES
-from judge_audit.judges.cards import Card
-from judge_audit.limits import read_limits
+from judge_audit.core.limits import read_limits
+from judge_audit.judges.cards.card import Card
+from judge_audit.judges.instruments.covariates import COVARIATES
 
 CARD = Card(kind="test", name="t", version="1", pinned=True, weights="w")
 LOWER = Card(kind="test", name="t", version="1", pinned=True, weights="w", higher_is_better=False)
@@ -224,7 +224,7 @@ def test_row_order_and_monotone_rescaling_change_nothing():
 
 
 def test_every_row_has_its_columns_and_its_own_key():
-    from judge_audit.tables import from_rows
+    from judge_audit.core.tables import from_rows
 
     findings = run(evidence(linear(1.0), sources=("a", "b", "c")))
     for name, rows in (("measures", findings.measures), ("verdicts", findings.verdicts)):

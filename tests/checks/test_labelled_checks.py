@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from labelled_evidence import SCALE, crowd, only, rated, table
 
-from judge_audit.checks import missingness, retest, scale, subscores, within_prompt
-from judge_audit.judges.cards import Card
-from judge_audit.standings import builtin_uses, stand
+from judge_audit.checks.people import (
+    missingness,
+    retest,
+    subscores,
+    within_prompt,
+)
+from judge_audit.checks.scale import scale
+from judge_audit.decisions.standings import builtin_uses, stand
+from judge_audit.judges.cards.card import Card
 
 
 def test_a_judge_that_only_knows_the_prompt_is_blind_within_it():

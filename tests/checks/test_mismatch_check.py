@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from planted_pairs import DIMENSIONS, OWN, deaf, halo, make, sound
 
-from judge_audit.checks.mismatch import run
-from judge_audit.judges.cards import Card
-from judge_audit.tables import from_rows
+from judge_audit.checks.mismatches.mismatch import run
+from judge_audit.core.tables import from_rows
+from judge_audit.judges.cards.card import Card
 
 
 def told(findings, dimension, measure="selectivity"):

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from planted_evidence import OVERDONE, examine, make, verdicts
 
-from judge_audit.digests import text_digest
-from judge_audit.judges.cards import Card
+from judge_audit.core.digests import text_digest
+from judge_audit.judges.cards.card import Card
 
 CARD = Card(kind="control", name="t", pinned=True, scale_low=0.0, scale_high=10.0)
 

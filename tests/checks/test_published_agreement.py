@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from labelled_people import examined, found, label, read, value_of
 
-from judge_audit.vocabulary import WITHIN
+from judge_audit.core.vocabulary import WITHIN
 
 
 @pytest.fixture(scope="module")

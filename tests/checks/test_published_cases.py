@@ -11,10 +11,11 @@ import pyarrow as pa
 import pytest
 from labelled_evidence import only
 
-from judge_audit.checks import beside_people, subscores
 from judge_audit.checks.evidence import Evidence
-from judge_audit.judges.cards import Card
-from judge_audit.limits import read_limits
+from judge_audit.checks.people import judge_and_raters as beside_people
+from judge_audit.checks.people import subscores
+from judge_audit.core.limits import read_limits
+from judge_audit.judges.cards.card import Card
 from judge_audit.measures.correlation import correlation
 from judge_audit.measures.within_prompt import groups, inside_correlations
 

@@ -11,17 +11,21 @@ import pytest
 import yaml
 from sight_evidence import AXES, Answers, answers, evidence, shown
 
-from judge_audit.checks import jitter, premature, top_response
-from judge_audit.checks.sight import QUESTIONS, run
-from judge_audit.digests import text_digest
-from judge_audit.judges.brisque import CARD as BRISQUE
-from judge_audit.judges.brisque import build as brisque
+from judge_audit.audits.control_proof import convicted, expected
+from judge_audit.checks.ladders import (
+    jitter,
+    premature,
+    top_response,
+)
+from judge_audit.checks.sight.sight import QUESTIONS, run
+from judge_audit.core.digests import text_digest
+from judge_audit.core.vocabulary import ORIGINAL
+from judge_audit.judges.adapters.brisque import CARD as BRISQUE
+from judge_audit.judges.adapters.brisque import build as brisque
 from judge_audit.judges.controls import builtin_controls, seeing_controls
-from judge_audit.judges.controls.seeing import sees_all
+from judge_audit.judges.controls.pixel_control import sees_all
 from judge_audit.judges.protocol import Recipe
-from judge_audit.selfproof import convicted, expected
-from judge_audit.sight import ASKINGS, SIGHT
-from judge_audit.vocabulary import ORIGINAL
+from judge_audit.stimuli.sight_probes import ASKINGS, SIGHT
 
 SEEING = {judge.card.name: judge for judge in seeing_controls()}
 SIGHTED = Answers(lambda stimuli: [sees_all(stimulus) for stimulus in stimuli])

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 from planted_evidence import make
 
-from judge_audit.checks.stability import run
-from judge_audit.digests import text_digest
-from judge_audit.judges.cards import Card
-from judge_audit.judges.controls.planted import honest_change
-from judge_audit.tables import from_rows
+from judge_audit.checks.ladders.stability import run
+from judge_audit.core.digests import text_digest
+from judge_audit.core.tables import from_rows
+from judge_audit.judges.cards.card import Card
+from judge_audit.judges.controls.recipe_control import honest_change
 
 CARD = Card(kind="k", name="n")
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from use_evidence import OWNED, appealed, decided, given, item, measured, packed, seen, verdict
 
-from judge_audit.checks.acceptance import run as acceptance
-from judge_audit.checks.appeals import run as appeals
-from judge_audit.checks.choices import run as choices
-from judge_audit.checks.review import run as review
-from judge_audit.checks.separation import run as separation
+from judge_audit.checks.people.choices import run as choices
+from judge_audit.checks.uses.acceptance import run as acceptance
+from judge_audit.checks.uses.appeals import run as appeals
+from judge_audit.checks.uses.review import run as review
+from judge_audit.checks.uses.separation import run as separation
 
 ALL = (review, choices, separation, acceptance, appeals)
 

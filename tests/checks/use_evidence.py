@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from labelled_evidence import table
 
-from judge_audit.tables import schema
+from judge_audit.core.tables import schema
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 OWNED = {

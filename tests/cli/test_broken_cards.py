@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from judge_audit.card_writing import kinds_of
 from judge_audit.cli import run_command
 from judge_audit.judges import builtin_kinds
+from judge_audit.judges.cards.card_template import kinds_of
 
 ONNX = "kind: onnx\nname: x\nmodel: a.onnx\npreprocessing: {resize: squash, size: 8}\n"
 ENDPOINT = "kind: endpoint\nname: x\nbase_url: http://localhost:9/v1\nmodel: m\n"

@@ -13,7 +13,11 @@ import pytest
 from PIL import Image
 
 from judge_audit.cli import run_command
-from judge_audit.errors import Fault, InputError, MachineryError
+from judge_audit.core.errors import (
+    Fault,
+    InputError,
+    MachineryError,
+)
 from judge_audit.lake import Lake
 
 
@@ -84,7 +88,7 @@ def test_errors_for_users_are_their_message_and_their_exit_code(here, capsys, mo
     def refuse(*_):
         raise error
 
-    monkeypatch.setattr("judge_audit.project.resolve", refuse)
+    monkeypatch.setattr("judge_audit.core.configuration.resolve", refuse)
     assert run_command(["run"]) == code
     assert str(error) in capsys.readouterr().err
 
@@ -93,7 +97,7 @@ def test_an_unexpected_error_exits_3_and_shows_its_origin_only_when_asked(here, 
     def stumble(*_):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("judge_audit.project.resolve", stumble)
+    monkeypatch.setattr("judge_audit.core.configuration.resolve", stumble)
     assert run_command(["run"]) == 3
     short = capsys.readouterr().err
     assert "unexpected ZeroDivisionError" in short
@@ -263,7 +267,7 @@ def test_a_team_s_own_kind_is_found_beside_the_package_s(here, capsys):
     (here / "kinds").mkdir()
     (here / "kinds" / "upside_down.py").write_text(
         "import numpy as np\n"
-        "from judge_audit.kinds.kind import Built, Kind, Variant\n"
+        "from judge_audit.stimuli.mismatches.kind import Built, Kind, Variant\n"
         "def turn(material):\n"
         "    whole = np.ones(material.pixels.shape[:2], bool)\n"
         "    return Built('turn', material.pixels[::-1].copy(), None, whole, 0.0, 'Turned.', ('None.',))\n"

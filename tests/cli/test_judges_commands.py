@@ -13,14 +13,18 @@ import pytest
 import yaml
 from PIL import Image
 
-from judge_audit.axes import builtin_axes
-from judge_audit.card_writing import kinds_of
+from judge_audit.audits.smoke_test import (
+    demo_stimuli,
+    told,
+    try_judge,
+)
 from judge_audit.cli import run_command
+from judge_audit.core.tables import from_rows
 from judge_audit.judges import builtin_kinds, load_judge
-from judge_audit.judges.cards import read_card
-from judge_audit.probes import count_calls, make_plan
-from judge_audit.tables import from_rows
-from judge_audit.trying import demo_stimuli, told, try_judge
+from judge_audit.judges.cards.card import read_card
+from judge_audit.judges.cards.card_template import kinds_of
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.planning.probes import count_calls, make_plan
 
 KINDS = [kind for kind in kinds_of(builtin_kinds()) if not kind.own_card]
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from judge_audit.cli.lakes import commands
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
 from judge_audit.lake import Lake
 
 sys.path.append(str(Path(__file__).parents[1] / "lake"))

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from judge_audit.cli.printing import print_json
+from judge_audit.cli.output import print_json
 
 
 def test_a_number_that_is_none_is_null_wherever_it_stands(capsys):

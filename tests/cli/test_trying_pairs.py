@@ -7,12 +7,16 @@ import json
 import numpy as np
 import pytest
 
-from judge_audit.axes import builtin_axes
+from judge_audit.audits.smoke_test_pairs import (
+    lines,
+    told,
+    try_comparer,
+)
 from judge_audit.cli import run_command
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
-from judge_audit.trying_pairs import lines, told, try_comparer
+from judge_audit.stimuli.axes import builtin_axes
 
 AXES = {"blur": builtin_axes()["blur"]}
 

@@ -7,9 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.scratch import Scratch
-from judge_audit.combined import (
+from judge_audit.core.tables import from_rows
+from judge_audit.measures.headroom import (
+    Named,
+    half_of,
+    read_combo,
+)
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.combinations import (
     CHOSEN_MOST,
     Dose,
     chosen_id,
@@ -23,8 +29,6 @@ from judge_audit.combined import (
     soundings_id,
     visible_points,
 )
-from judge_audit.measures.headroom import Named, half_of, read_combo
-from judge_audit.tables import from_rows
 
 AXES = {name: axis for name, axis in builtin_axes().items() if axis.default}
 SEED = 3

@@ -9,13 +9,13 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from judge_audit.axes import builtin_axes
 from judge_audit.checks.evidence import Evidence
-from judge_audit.comparisons.answers import heard
-from judge_audit.comparisons.planning import plan_comparisons
-from judge_audit.judges.cards import Card
-from judge_audit.limits import read_limits
-from judge_audit.tables import empty
+from judge_audit.checks.pairwise.answers import heard
+from judge_audit.core.limits import read_limits
+from judge_audit.core.tables import empty
+from judge_audit.judges.cards.card import Card
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.planning.comparisons import plan_comparisons
 
 AXES = ("saturation+", "blur")
 SEEN, OVERDONE = 0.3, 1.5

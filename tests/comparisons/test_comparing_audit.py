@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import judge_audit
-from judge_audit.budget import BudgetReached
-from judge_audit.errors import UsageError
-from judge_audit.gate.certificate import Rests, rows_of
-from judge_audit.gate.suites import builtin_suites
+from judge_audit.audits.stages.comparisons import comparing
+from judge_audit.core.errors import UsageError
+from judge_audit.decisions.gate.certificate import Rests, rows_of
+from judge_audit.decisions.gate.suites import builtin_suites
 from judge_audit.judges import load_judge
-from judge_audit.judges.cards import Card, card_of
+from judge_audit.judges.calling.budget import BudgetReached
+from judge_audit.judges.cards.card import Card, card_of
 from judge_audit.lake import Lake
-from judge_audit.stages.comparing import comparing
 
 SMALL = {"axes": ["saturation+"], "ladder_items": 9, "pairs_per_kind": 0}
 

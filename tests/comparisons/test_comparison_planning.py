@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.comparisons.planning import (
+from judge_audit.measures.bradley_terry import connected
+from judge_audit.stimuli.planning.comparisons import (
     ALL_PAIRS,
     LADDERS,
     NO_PROMPT,
@@ -14,7 +15,6 @@ from judge_audit.comparisons.planning import (
     design,
     plan_comparisons,
 )
-from judge_audit.measures.strengths import connected
 
 
 def item(name, prompt="p"):

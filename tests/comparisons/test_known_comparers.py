@@ -9,15 +9,11 @@ import pyarrow as pa
 import pytest
 from planted_comparers import AXES, answered, by_quality, coin, corpus, evidence, saturated
 
-from judge_audit.checks import (
-    choices,
-    mismatch,
-    position_bias,
-    premature,
-    scale,
-    top_response,
-    within_prompt,
-)
+from judge_audit.checks.ladders import premature, top_response
+from judge_audit.checks.mismatches import mismatch
+from judge_audit.checks.pairwise import position_bias
+from judge_audit.checks.people import choices, within_prompt
+from judge_audit.checks.scale import scale
 
 CHECKS = (position_bias, scale, premature, top_response)
 

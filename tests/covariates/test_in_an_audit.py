@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from judge_audit import audit
-from judge_audit.covariates import SURVEYED
+from judge_audit.judges.instruments.covariates import SURVEYED
 
 
 def luma_judge(images, prompts):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from judge_audit.covariates import (
+from judge_audit.judges.instruments.covariates import (
     COVARIATES,
     SURVEYED,
     Surveyor,
@@ -20,8 +20,8 @@ from judge_audit.covariates import (
     survey,
     text_area,
 )
-from judge_audit.images import load_image
 from judge_audit.judges.protocol import Stimulus
+from judge_audit.stimuli.images import load_image
 
 
 def photos():

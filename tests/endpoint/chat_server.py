@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 from PIL import Image
 
-from judge_audit.digests import pixel_digest
+from judge_audit.core.digests import pixel_digest
 
 
 def answer(text, *, ending="stop", usage=(100, 5), refusal=None, logprobs=None, **more):

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from judge_audit.budget import Purse, money
+from judge_audit.judges.calling.budget import Purse, money
 
 WORKER = """
 import sys

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from little_vlm import pictures, stimuli
 
-from judge_audit.errors import InputError, UsageError
+from judge_audit.core.errors import InputError, UsageError
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus, Unanswered
 

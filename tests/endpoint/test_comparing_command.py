@@ -8,9 +8,9 @@ import pytest
 import yaml
 from little_vlm import pictures
 
+from judge_audit.core.vocabulary import Choice, State
 from judge_audit.judges import load_judge
-from judge_audit.judges.comparing import Comparison, Undecided
-from judge_audit.vocabulary import Choice, State
+from judge_audit.judges.pairwise.protocol import Comparison, Undecided
 
 PROGRAM = """
 import json, sys

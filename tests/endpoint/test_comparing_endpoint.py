@@ -14,13 +14,17 @@ from chat_server import Raw, answer, error, serving
 from little_vlm import pictures
 from PIL import Image
 
-from judge_audit.budget import Purse
-from judge_audit.comparisons.asking import compare_block
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import Choice, State
 from judge_audit.judges import load_judge
-from judge_audit.judges.comparing import ComparingJudge, Comparison, Undecided
+from judge_audit.judges.calling.budget import Purse
+from judge_audit.judges.calling.comparison_calls import compare_block
+from judge_audit.judges.pairwise.protocol import (
+    ComparingJudge,
+    Comparison,
+    Undecided,
+)
 from judge_audit.judges.protocol import PricedJudge
-from judge_audit.vocabulary import Choice, State
 
 PAIR = {
     "compares": True,
@@ -148,7 +152,7 @@ class Easel:
     """Hands out pictures that are drawn already."""
 
     def __init__(self, pairs):
-        from judge_audit.comparisons.planning import Asked
+        from judge_audit.stimuli.planning.comparisons import Asked
 
         self.pixels = {}
         self.work = []
@@ -159,7 +163,7 @@ class Easel:
             self.work.append(Asked(rows[0], rows[1], False, 0, "untouched", "p"))
 
     def drawn(self, probe):
-        from judge_audit.drawing import Drawn
+        from judge_audit.stimuli.rendering import Drawn
 
         return Drawn(probe, self.pixels[probe["probe_id"]], probe["probe_id"], inert=False)
 

@@ -10,9 +10,9 @@ import pytest
 from chat_server import Raw, answer, error, serving, tokens
 from little_vlm import stimuli
 
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import State
 from judge_audit.judges.protocol import Unanswered
-from judge_audit.vocabulary import State
 
 PROSE = "What a lovely picture of two cats, 7 of them perhaps."
 

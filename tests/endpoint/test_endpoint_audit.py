@@ -15,15 +15,15 @@ from little_vlm import card
 from PIL import Image
 
 import judge_audit
-from judge_audit import stages
-from judge_audit.budget import BudgetReached
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import UsageError
+from judge_audit.audits import stages
+from judge_audit.audits.session import hold
+from judge_audit.core.configuration import resolve
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import State
 from judge_audit.judges import load_judge
+from judge_audit.judges.calling.budget import BudgetReached
 from judge_audit.lake import Lake
-from judge_audit.project import resolve
-from judge_audit.session import hold
-from judge_audit.vocabulary import State
 
 KEY = "sk-planted-1234567890"
 SMALL = {"axes": ["blur"], "ladder_items": 4, "workers": 2}

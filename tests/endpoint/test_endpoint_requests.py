@@ -14,12 +14,12 @@ from chat_server import answer, decoded, error, serving
 from little_vlm import pictures, stimuli
 from PIL import Image
 
-from judge_audit.axes import builtin_axes
-from judge_audit.calling import score_block
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import InputError, UsageError
-from judge_audit.judges.chat_requests import ChatRequest, png
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import InputError, UsageError
+from judge_audit.judges.calling.score_calls import score_block
+from judge_audit.judges.chat.chat_requests import ChatRequest, png
 from judge_audit.judges.protocol import Stimulus, Unanswered
+from judge_audit.stimuli.axes import builtin_axes
 
 
 def fine(request, pixels, number):

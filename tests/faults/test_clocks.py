@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from judge_audit.audits.stages.clock_skew import clock_notes
+from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
-from judge_audit.stages.clocks import clock_notes
-from judge_audit.tables import from_rows
 
 NOW = datetime(2026, 5, 5, 2, 30, tzinfo=UTC)
 AUDIT = {

@@ -5,9 +5,9 @@ import shutil
 import pytest
 from gate_lake import night, whole_lake
 
-from judge_audit.gate.approvals import Approver
+from judge_audit.audits.stages.gate import approve_candidate, gate
+from judge_audit.decisions.gate.approvals import Approver
 from judge_audit.lake import Lake
-from judge_audit.stages.gating import approve_candidate, gate
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
-from judge_audit.tables import from_rows
 
 START = datetime(2026, 1, 1, 2, tzinfo=UTC)
 SOURCES = ("a", "b")

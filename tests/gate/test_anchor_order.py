@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from gate_lake import SOURCES, add_anchors, add_answers, add_audit, add_judge, add_plan, answer_anchors, night
 
-from judge_audit.gate.approvals import Approver
+from judge_audit.audits.stages.gate import approve_candidate
+from judge_audit.audits.stages.history import earlier, remember
+from judge_audit.decisions.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
-from judge_audit.stages.gating import approve_candidate
-from judge_audit.stages.history import earlier, remember
 
 ORDER = {n: float(n) for n in range(30)}
 HARMLESS = {n: 2.0 * n + 1 for n in range(30)}

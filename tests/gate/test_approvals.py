@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from gate_lake import add_audit, night
 
-from judge_audit.errors import UsageError
-from judge_audit.gate.approvals import Approver
-from judge_audit.stages.gating import approve_candidate
+from judge_audit.audits.stages.gate import approve_candidate
+from judge_audit.core.errors import UsageError
+from judge_audit.decisions.gate.approvals import Approver
 
 
 def approver(**parts):

@@ -7,9 +7,9 @@ import json
 import pytest
 from gate_lake import add_judge, night
 
-from judge_audit.errors import UsageError
-from judge_audit.gate.approvals import approved_judges
-from judge_audit.tables import from_rows
+from judge_audit.core.errors import UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.decisions.gate.approvals import approved_judges
 
 
 def approve(lake, audit, judge, use, day):

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from gate_lake import add_audit, add_judge, night, standing_rows
 
-from judge_audit.errors import UsageError
-from judge_audit.gate.verifying import verify
+from judge_audit.audits.stages.gate import certify, gate
+from judge_audit.audits.verify import verify
+from judge_audit.core.errors import UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.decisions.standings import builtin_uses
 from judge_audit.lake import Lake
-from judge_audit.lake.compacting import compact
-from judge_audit.stages.gating import certify, gate
-from judge_audit.standings import builtin_uses
-from judge_audit.tables import from_rows
+from judge_audit.lake.compaction import compact
 
 SOON = night(10)
 

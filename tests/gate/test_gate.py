@@ -14,14 +14,14 @@ from gate_lake import (
     verdict_rows,
 )
 
-from judge_audit.audits import audit_digest
-from judge_audit.digests import text_digest
-from judge_audit.errors import UsageError
-from judge_audit.gate.approvals import Approver
-from judge_audit.gate.suites import builtin_suites
-from judge_audit.signoffs import Signoff
-from judge_audit.stages.gating import approve_candidate
-from judge_audit.tables import from_rows
+from judge_audit.audits.stages.gate import approve_candidate
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.decisions.gate.approvals import Approver
+from judge_audit.decisions.gate.suites import builtin_suites
+from judge_audit.decisions.signoffs import Signoff
+from judge_audit.lake.audits import audit_digest
 
 
 def states(told, *, only=None):

@@ -95,7 +95,7 @@ def test_a_name_that_would_command_a_terminal_is_printed_harmless(here):
 
 def test_nothing_of_great_expectations_is_loaded_before_a_gate_is_asked(tmp_path):
     script = (
-        "import sys, judge_audit, judge_audit.stages, judge_audit.cli.gates, judge_audit.parts\n"
+        "import sys, judge_audit, judge_audit.audits.stages, judge_audit.cli.gates, judge_audit.audits.plugins\n"
         "assert not {'great_expectations', 'pandas'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, timeout=60)

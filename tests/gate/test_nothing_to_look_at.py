@@ -7,12 +7,12 @@ import json
 import pytest
 from gate_lake import add_answers, add_audit, add_judge, add_plan, night, standing_rows, verdict_rows
 
-from judge_audit.gate import asking
-from judge_audit.gate.approvals import Approver
-from judge_audit.gate.asking import ask_gate, candidate_of
-from judge_audit.gate.suites import parse_suite
+from judge_audit.audits.stages.gate import approve_candidate
+from judge_audit.decisions.gate import evaluate as asking
+from judge_audit.decisions.gate.approvals import Approver
+from judge_audit.decisions.gate.evaluate import ask_gate, candidate_of
+from judge_audit.decisions.gate.suites import parse_suite
 from judge_audit.lake import Lake
-from judge_audit.stages.gating import approve_candidate
 
 POSITIVE = {
     "type": "expect_column_values_to_be_between",

@@ -5,10 +5,10 @@ from importlib.resources import files
 
 import pytest
 
-from judge_audit.errors import UsageError
-from judge_audit.gate.suites import builtin_suites, parse_suite
-from judge_audit.parts import find_suites, part_digests
-from judge_audit.project import FOLDERS, Configuration
+from judge_audit.audits.plugins import find_suites, part_digests
+from judge_audit.core.configuration import FOLDERS, Configuration
+from judge_audit.core.errors import UsageError
+from judge_audit.decisions.gate.suites import builtin_suites, parse_suite
 
 SQL = "-- Odd?\nSELECT 1 AS k, 2 AS v;\n-- keys: the one.\nSELECT 1 AS k;\n"
 DRIFT = {"anchor_order", "source_stability"}

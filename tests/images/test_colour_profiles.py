@@ -8,7 +8,7 @@ import struct
 import numpy as np
 from PIL import Image
 
-from judge_audit.images import load_image
+from judge_audit.stimuli.images import load_image
 
 GAMMA = 2.19921875
 WIDE = np.array([[0.60974, 0.20528, 0.14919], [0.31111, 0.62567, 0.06322], [0.01947, 0.06087, 0.74457]])

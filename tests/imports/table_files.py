@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from judge_audit.imports.importer import import_file
+from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
 

@@ -7,10 +7,10 @@ import time
 import pytest
 from table_files import labels, lake_of, plain, write_csv, write_lines, write_parquet
 
-from judge_audit.errors import InputError, UsageError
-from judge_audit.imports.importer import import_file
+from judge_audit.core.errors import InputError, UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.people.labels import labels_of
-from judge_audit.tables import from_rows
 
 LONG = "item_id,source,annotator_id,value"
 ROWS = [("a", "x", "r1", 4), ("a", "x", "r2", 5), ("b", "y", "r1", 2), ("b", "y", "r2", 1)]

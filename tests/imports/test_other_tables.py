@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 from table_files import lake_of, write_csv, write_lines
 
-from judge_audit.axes import builtin_axes
-from judge_audit.errors import InputError
-from judge_audit.imports.importer import import_file
-from judge_audit.imports.kinds import find_kind, kind_names
+from judge_audit.core.errors import InputError
+from judge_audit.core.tables import (
+    TABLES,
+    definition,
+    from_rows,
+)
+from judge_audit.inputs.ingest.importer import import_file
+from judge_audit.inputs.ingest.kinds import find_kind, kind_names
 from judge_audit.people.readings import SCHEMA, readings_of
-from judge_audit.tables import TABLES, definition, from_rows
+from judge_audit.stimuli.axes import builtin_axes
 
 
 def take(folder, kind, header, rows, **options):

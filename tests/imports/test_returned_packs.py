@@ -11,18 +11,22 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.axes import builtin_axes
-from judge_audit.errors import InputError, UsageError
-from judge_audit.images import load_image
-from judge_audit.imports.importer import import_file
-from judge_audit.items import read_items
+from judge_audit.core.errors import InputError, UsageError
+from judge_audit.inputs.ingest.importer import import_file
+from judge_audit.inputs.items import read_items
 from judge_audit.lake import Lake
 from judge_audit.people.freshness import Freshness
 from judge_audit.people.labels import labels_of
-from judge_audit.study.planning import Wishes, plan_study
-from judge_audit.study.showing import Gallery
-from judge_audit.study.task_files import key_path, write_tasks
-from judge_audit.study.tasks import choice_pack, label_pack, reading_pack
+from judge_audit.people.study.build_plan import Wishes, plan_study
+from judge_audit.people.study.picture_provider import Gallery
+from judge_audit.people.study.task_files import key_path, write_tasks
+from judge_audit.people.study.tasks import (
+    choice_pack,
+    label_pack,
+    reading_pack,
+)
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.images import load_image
 
 AXES = {"blur": builtin_axes()["blur"]}
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.errors import InputError
-from judge_audit.images import load_image
-from judge_audit.items import read_items
+from judge_audit.core.errors import InputError
+from judge_audit.inputs.items import read_items
+from judge_audit.stimuli.images import load_image
 
 GRID = np.random.default_rng(3).integers(0, 256, (24, 32, 3)).astype(np.uint8)
 

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from judge_audit.errors import InputError, UsageError
-from judge_audit.items import read_items
-from judge_audit.masks import load_mask
+from judge_audit.core.errors import InputError, UsageError
+from judge_audit.inputs.items import read_items
+from judge_audit.stimuli.masks import load_mask
 
 COLUMNS = ["item_id", "source", "prompt", "image"]
 

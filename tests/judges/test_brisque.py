@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import ndimage, optimize, special
 
+from judge_audit.core.vocabulary import State
 from judge_audit.judges import load_judge
-from judge_audit.judges.brisque import features
+from judge_audit.judges.adapters.brisque import features
 from judge_audit.judges.protocol import Stimulus
-from judge_audit.vocabulary import State
 
 
 def _picture(side=96, seed=3):

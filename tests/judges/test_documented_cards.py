@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import yaml
 
-from judge_audit.card_writing import kinds_of
 from judge_audit.judges import builtin_kinds, load_judge
-from judge_audit.judges.cards import card_of
+from judge_audit.judges.cards.card import card_of
+from judge_audit.judges.cards.card_template import kinds_of
 from judge_audit.judges.protocol import Stimulus
 
 PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")

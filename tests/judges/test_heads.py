@@ -10,10 +10,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from judge_audit.errors import InputError
-from judge_audit.judges.card_files import CardFiles
-from judge_audit.judges.cards import Card
-from judge_audit.judges.heads import head_of
+from judge_audit.core.errors import InputError
+from judge_audit.judges.cards.card import Card
+from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.runtimes.heads import head_of
 
 LINEAR = {"kind": "linear", "weights": "head.npz", "normalise": True}
 TEXT = {"kind": "text", "embeddings": "texts.npy", "prompts": "texts.json"}
@@ -89,7 +89,7 @@ def test_a_linear_head_that_cannot_be_trusted_is_refused_and_never_run(tmp_path,
 
 
 def test_what_unpacks_beyond_all_bounds_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("judge_audit.judges.card_files.MOST_ARRAY_BYTES", 10_000)
+    monkeypatch.setattr("judge_audit.judges.cards.card_files.MOST_ARRAY_BYTES", 10_000)
     (tmp_path / "head.npz").write_bytes(npz(weight=npy(np.zeros((1, 100_000)))))
     assert "would unpack to 800,128 bytes" in read(tmp_path, LINEAR)["head.weights"]
 

@@ -12,11 +12,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from judge_audit.calling import rows_of, runtime_id
-from judge_audit.errors import InputError, UsageError
+from judge_audit.core.errors import InputError, UsageError
+from judge_audit.core.vocabulary import State
 from judge_audit.judges import load_judge
+from judge_audit.judges.calling.score_calls import rows_of, runtime_id
 from judge_audit.judges.protocol import Stimulus
-from judge_audit.vocabulary import State
 
 PLAIN = {"resize": "none", "scale": 1}
 SQUASH = {"resize": "squash", "size": 8, "scale": 1}
@@ -436,7 +436,7 @@ def test_the_extra_that_is_missing_is_named(tmp_path):
     path = write(tmp_path, head=linear(tmp_path, [[1, 2, 3]]))
     program = (
         "import sys; sys.modules['onnxruntime'] = None\n"
-        "from judge_audit.errors import UsageError\n"
+        "from judge_audit.core.errors import UsageError\n"
         "from judge_audit.judges import builtin_kinds, load_judge\n"
         "assert 'onnx' in builtin_kinds()\n"
         f"try: load_judge({str(path)!r})\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from judge_audit.judges.preferences import read_preference
-from judge_audit.vocabulary import Choice, State
+from judge_audit.core.vocabulary import Choice, State
+from judge_audit.judges.pairwise.preference_parser import read_preference
 
 LEFT = [
     "A",

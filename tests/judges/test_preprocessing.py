@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.judges.preprocessing import Preprocessing, preprocessing_of
+from judge_audit.judges.runtimes.preprocessing import Preprocessing, preprocessing_of
 
 MEAN, STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
 SIZES = [(40, 40), (37, 90), (90, 37), (224, 300), (31, 33), (500, 224)]

@@ -7,12 +7,12 @@ import threading
 import numpy as np
 import pytest
 
-from judge_audit.errors import MachineryError, UsageError
-from judge_audit.hanging import Hangs, within
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.timeouts import Hangs, within
+from judge_audit.core.vocabulary import State
 from judge_audit.judges import load_judge
-from judge_audit.judges.identity import code_digest
+from judge_audit.judges.cards.identity import code_digest
 from judge_audit.judges.protocol import Stimulus
-from judge_audit.vocabulary import State
 
 PICTURE = Stimulus(np.zeros((4, 4, 3), np.uint8), "a cat")
 

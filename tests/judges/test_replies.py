@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from judge_audit.judges.cards import Card
-from judge_audit.judges.replies import combined, read_reply
-from judge_audit.judges.reply_rules import ReplyRule, rule_of
-from judge_audit.vocabulary import State
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.cards.card import Card
+from judge_audit.judges.cards.reply_rules import ReplyRule, rule_of
+from judge_audit.judges.reply_parser import combined, read_reply
 
 TEN = ReplyRule(low=0, high=10, words={"outstanding": 9.0})
 PARTS = ReplyRule(

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from lake_rows import NOON, call_rows, score_rows
 
-from judge_audit.digests import row_digest
+from judge_audit.core.digests import row_digest
+from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
-from judge_audit.tables import from_rows
 
 TABLES = ("calls", "scores", "measures", "purges")
 

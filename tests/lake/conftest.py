@@ -7,8 +7,8 @@ import shutil
 import pytest
 from lake_rows import NOON, call_rows, score_rows
 
+from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
-from judge_audit.tables import from_rows
 
 
 @pytest.fixture

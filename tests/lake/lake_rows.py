@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from judge_audit.tables import from_rows
+from judge_audit.core.tables import from_rows
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from lake_rows import NOON, call_rows, score_rows
 
-from judge_audit.digests import row_digest
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.digests import row_digest
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.tables import from_rows, schema
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
-from judge_audit.tables import from_rows, schema
 
 KILLED_WRITER = """
 import os, signal, sys

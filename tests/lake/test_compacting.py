@@ -11,11 +11,19 @@ import pytest
 from busy_lake import all_files, everything, fill, parts, start_killed
 from lake_rows import NOON, call_rows, score_rows
 
-from judge_audit.errors import MachineryError, UsageError
-from judge_audit.lake import Lake, compacting, merging
-from judge_audit.lake.compacting import compact
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.lake import (
+    Lake,
+)
+from judge_audit.lake import (
+    compaction as compacting,
+)
+from judge_audit.lake import (
+    merge as merging,
+)
+from judge_audit.lake.compaction import compact
 from judge_audit.lake.connect import connect, views_sql
-from judge_audit.tables import from_rows
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
@@ -269,7 +277,7 @@ def test_columns_of_a_newer_judge_audit_are_carried_over(busy):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from judge_audit.digests import row_digest
+    from judge_audit.core.digests import row_digest
 
     for path in sorted((Path(busy.url) / "data" / "scores" / "judge=judge-0").iterdir()):
         rows = pq.ParquetFile(path).read()

@@ -7,17 +7,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from lake_rows import call_rows, score_rows
 
-from judge_audit.audits import find_audit
-from judge_audit.combined import chosen_id, soundings_id
-from judge_audit.digests import row_digest
-from judge_audit.errors import UsageError
-from judge_audit.gate.asking import candidate_of
-from judge_audit.gate.evidence import EVIDENCE, evidence_of
-from judge_audit.lake import Lake, compacting
-from judge_audit.lake.compacting import compact
+from judge_audit.core.digests import row_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.decisions.gate.evaluate import candidate_of
+from judge_audit.decisions.gate.evidence import EVIDENCE, evidence_of
+from judge_audit.lake import Lake
+from judge_audit.lake import compaction as compacting
+from judge_audit.lake.audits import find_audit
+from judge_audit.lake.compaction import compact
+from judge_audit.lake.compaction_summary import compaction_lines
 from judge_audit.lake.connect import connect
-from judge_audit.lake.telling import compaction_lines
-from judge_audit.tables import from_rows
+from judge_audit.stimuli.combinations import chosen_id, soundings_id
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = FIRST + timedelta(days=100)

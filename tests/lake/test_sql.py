@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
 from judge_audit.lake import sql as module
 from judge_audit.lake.sql import run_sql
 

@@ -13,7 +13,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "comparisons"))
 
 from planted_comparers import AXES, by_quality, coin, corpus, evidence, saturated
 
-from judge_audit.checks import position_bias, premature, scale, top_response
+from judge_audit.checks.ladders import premature, top_response
+from judge_audit.checks.pairwise import position_bias
+from judge_audit.checks.scale import scale
 
 pytestmark = pytest.mark.long
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from judge_audit.audits.control_proof import convicted, expected
 from judge_audit.judges.controls import builtin_controls
-from judge_audit.selfproof import convicted, expected
 
 sys.path.append(str(Path(__file__).parents[1] / "checks"))
 from planted_evidence import examine, make

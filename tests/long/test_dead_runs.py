@@ -46,12 +46,12 @@ def next_night_completes(client, folder):
 
 
 def test_a_worker_killed_with_its_run_does_not_keep_the_next_night(tmp_path):
-    from judge_audit_flows.lasting import lasting_server
-    from judge_audit_flows.server import exported
+    from judge_audit_flows.runtime.lasting_server import lasting_server
+    from judge_audit_flows.runtime.server import exported
 
     audit = make_project(tmp_path / "project", pause=0.5)
     with lasting_server(tmp_path / "server", port=0) as (url, _):
-        from judge_audit_flows.deploying import run_deploy
+        from judge_audit_flows.deployment.deploy import run_deploy
         from prefect.client.orchestration import get_client
 
         with exported({"PREFECT_API_URL": url}), get_client(sync_client=True) as client:
@@ -77,13 +77,13 @@ def test_a_worker_killed_with_its_run_does_not_keep_the_next_night(tmp_path):
 
 
 def test_server_worker_and_run_killed_at_once_do_not_keep_the_next_night(tmp_path):
-    from judge_audit_flows.lasting import lasting_server
-    from judge_audit_flows.server import exported
+    from judge_audit_flows.runtime.lasting_server import lasting_server
+    from judge_audit_flows.runtime.server import exported
 
     audit = make_project(tmp_path / "project", pause=0.5)
     with lasting_server(tmp_path / "server", port=0) as (url, server):
-        from judge_audit_flows.deploying import run_deploy
-        from judge_audit_flows.stale import Patience, tidied
+        from judge_audit_flows.deployment.deploy import run_deploy
+        from judge_audit_flows.runtime.stale_runs import Patience, tidied
         from prefect.client.orchestration import get_client
 
         with exported({"PREFECT_API_URL": url}), get_client(sync_client=True) as client:

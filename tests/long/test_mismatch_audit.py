@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import judge_audit
+from judge_audit.core.digests import pixel_digest
 from judge_audit.demo.scene_pairs import scene_pairs, write_scene_pairs
-from judge_audit.digests import pixel_digest
-from judge_audit.imports.importer import import_file
-from judge_audit.judges.cards import Card
-from judge_audit.judges.python_callable import CallableJudge
+from judge_audit.inputs.ingest.importer import import_file
+from judge_audit.judges.adapters.python_callable import CallableJudge
+from judge_audit.judges.cards.card import Card
 from judge_audit.lake import Lake
 
 sys.path.append(str(Path(__file__).parents[1]))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from judge_audit.checks.mismatch import run
+from judge_audit.checks.mismatches.mismatch import run
 
 sys.path.append(str(Path(__file__).parents[1] / "checks"))
 from planted_pairs import DIMENSIONS, deaf, halo, make, sound

@@ -115,9 +115,9 @@ def new_version(world, weight=1.0):
 def test_an_open_gate_gives_the_alias_and_an_older_version_does_not_take_it(
     world, capsys, tmp_path, monkeypatch
 ):
+    from judge_audit.audits.stages.gate import approve_candidate
     from judge_audit.cli import run_command
-    from judge_audit.gate.approvals import Approver
-    from judge_audit.stages.gating import approve_candidate
+    from judge_audit.decisions.gate.approvals import Approver
 
     monkeypatch.setenv("PREFECT_API_URL", world.url)
     name, audit = "gated", write_project(tmp_path, world.uri)

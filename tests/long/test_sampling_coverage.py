@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.measures.sampling import Part, Rate, Stratum, weighted_stratum
-from judge_audit.people.drawing import Draw, draw_decisions
+from judge_audit.measures.stratified_rates import (
+    Part,
+    Rate,
+    Stratum,
+    weighted_stratum,
+)
+from judge_audit.people.review_sample import Draw, draw_decisions
 
 pytestmark = pytest.mark.long
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from judge_audit.gate.approvals import Approver
+from judge_audit.audits.stages.gate import approve_candidate, gate
+from judge_audit.audits.stages.history import remember
+from judge_audit.decisions.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
-from judge_audit.stages.gating import approve_candidate, gate
-from judge_audit.stages.history import remember
 
 sys.path.append(str(Path(__file__).parents[1] / "gate"))
 from gate_lake import (

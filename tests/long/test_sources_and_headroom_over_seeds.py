@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from judge_audit.checks import headroom, stability
-from judge_audit.digests import text_digest
-from judge_audit.judges.cards import Card
-from judge_audit.judges.controls.planted import honest_change
+from judge_audit.checks.ladders import headroom, stability
+from judge_audit.core.digests import text_digest
+from judge_audit.judges.cards.card import Card
+from judge_audit.judges.controls.recipe_control import honest_change
 
 sys.path.append(str(Path(__file__).parents[1] / "checks"))
 from planted_evidence import make

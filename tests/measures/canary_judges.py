@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judge_audit.limits import read_limits
+from judge_audit.core.limits import read_limits
 from judge_audit.measures.canaries import Answers, look
 
 LIMITS = read_limits()

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from canary_judges import ALARM, JUDGES, RETEST_SD, TOLERANCE, answers, changed_nights, same, shuffled
 
-from judge_audit.measures.canaries import LOOKS, Answers, look, shifts, silent_shares, spread
+from judge_audit.measures.canaries import (
+    LOOKS,
+    Answers,
+    look,
+    shifts,
+    silent_shares,
+    spread,
+)
 
 
 def exact(values):
@@ -168,6 +175,6 @@ def test_what_wanders_a_little_every_night_is_caught_in_sum():
 
 
 def test_the_looks_are_a_closed_list_with_a_sentence_each():
-    from judge_audit.messages import knows
+    from judge_audit.core.messages import knows
 
     assert all(knows(f"canaries.look.{name}") for name in (*LOOKS, "drift"))

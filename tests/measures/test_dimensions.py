@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.dimensions import (
     Cell,
     Responses,
@@ -18,7 +19,6 @@ from judge_audit.measures.dimensions import (
 )
 from judge_audit.measures.estimates import Estimate
 from judge_audit.measures.lifts import Lifts
-from judge_audit.vocabulary import Verdict
 
 
 def responses(share, *, noise=0.3, n=15, seed=0, free=0.0, same_noise=False, step=None):

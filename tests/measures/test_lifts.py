@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import (
     NOTHING,
     Estimate,
@@ -25,7 +26,6 @@ from judge_audit.measures.lifts import (
     extreme_lifts,
     lifts,
 )
-from judge_audit.vocabulary import Verdict
 
 
 def _sample(seed=0, n=40, clusters=16, laddered=24, levels=None):

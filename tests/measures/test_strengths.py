@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from judge_audit.comparisons.planning import design
-from judge_audit.measures.strengths import PRIOR, bradley_terry, cyclic_triads, won_shares
+from judge_audit.measures.bradley_terry import (
+    PRIOR,
+    bradley_terry,
+    cyclic_triads,
+    won_shares,
+)
+from judge_audit.stimuli.planning.comparisons import design
 
 
 def shares_of(theta, rng=None, askings=1, pairs=None):

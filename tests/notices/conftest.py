@@ -44,7 +44,7 @@ class Listener:
 
 @pytest.fixture
 def listener(monkeypatch):
-    monkeypatch.setattr("judge_audit.notices.sending.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("judge_audit.operations.notifications.send.FIRST_WAIT", 0.01)
     listening = Listener()
     yield listening
     listening.close()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit import stages
-from judge_audit.imports.importer import import_file
+from judge_audit.audits import stages
+from judge_audit.audits.session import hold
+from judge_audit.core.configuration import resolve
+from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
-from judge_audit.project import resolve
-from judge_audit.session import hold
 
 if TYPE_CHECKING:
     from pathlib import Path

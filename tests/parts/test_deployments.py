@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from deployed_project import make_project, wait_for, worker
 
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.errors import MachineryError, UsageError
 
 pytest.importorskip("prefect")
 pytestmark = [pytest.mark.parts, pytest.mark.timeout(600)]
@@ -30,13 +30,13 @@ GIVEN = {
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     """A server, the deployments registered at it, and a client."""
-    from judge_audit_flows.lasting import lasting_server
-    from judge_audit_flows.server import exported
+    from judge_audit_flows.runtime.lasting_server import lasting_server
+    from judge_audit_flows.runtime.server import exported
 
     folder = tmp_path_factory.mktemp("deployed")
     audit = make_project(folder / "project")
     with lasting_server(folder / "server", port=0) as (url, _):
-        from judge_audit_flows.deploying import run_deploy
+        from judge_audit_flows.deployment.deploy import run_deploy
         from prefect.client.orchestration import get_client
 
         with exported({"PREFECT_API_URL": url}):
@@ -65,7 +65,7 @@ def ended(client, name, **parameters):
 
 
 def test_twice_registered_is_once_registered_and_what_a_person_paused_stays_paused(world):
-    from judge_audit_flows.deploying import run_deploy
+    from judge_audit_flows.deployment.deploy import run_deploy
 
     client = world["client"]
     first = {one["name"]: one["id"] for one in world["told"].document["deployments"]}
@@ -101,7 +101,7 @@ def test_the_next_night_is_planned_in_its_time_zone(world):
 
 
 def test_a_run_whose_process_is_gone_is_ended_and_its_slot_is_free_again(world):
-    from judge_audit_flows.stale import tidied
+    from judge_audit_flows.runtime.stale_runs import tidied
     from prefect.client.schemas.actions import GlobalConcurrencyLimitUpdate
     from prefect.states import Pending, Running
 
@@ -191,7 +191,7 @@ def test_a_deployed_compaction_puts_small_files_together_and_says_so(world):
 
 
 def test_registered_models_are_looked_for_where_a_registry_is_named_or_when_asked_to(tmp_path):
-    from judge_audit_flows.prefect_file import read_entries
+    from judge_audit_flows.deployment.prefect_file import read_entries
     from judge_audit_flows.registry import DEPLOYMENT, REGISTERED
 
     audit = make_project(tmp_path)
@@ -211,8 +211,8 @@ def test_registered_models_are_looked_for_where_a_registry_is_named_or_when_aske
 
 
 def test_no_server_and_one_that_does_not_answer_are_told_apart():
-    from judge_audit_flows.deploying import run_deploy
-    from judge_audit_flows.server import exported
+    from judge_audit_flows.deployment.deploy import run_deploy
+    from judge_audit_flows.runtime.server import exported
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
     with temporary_settings(restore_defaults={PREFECT_API_URL}):
@@ -226,7 +226,7 @@ def test_no_server_and_one_that_does_not_answer_are_told_apart():
 
 
 def test_what_is_wrong_is_told_before_anything_is_registered(world):
-    from judge_audit_flows.deploying import run_deploy
+    from judge_audit_flows.deployment.deploy import run_deploy
 
     audit = str(world["audit"])
     with pytest.raises(UsageError, match="there is no such deployment; there are nightly, "):
@@ -244,7 +244,7 @@ def test_what_is_wrong_is_told_before_anything_is_registered(world):
 @pytest.mark.parametrize("kind", WORKERS)
 @pytest.mark.filterwarnings("ignore")  # those of the workers' own packages
 def test_a_worker_understands_its_pool(world, kind):
-    from judge_audit_flows.deploying import template
+    from judge_audit_flows.deployment.deploy import template
 
     module, name = WORKERS[kind]
     worker = getattr(pytest.importorskip(module), name)

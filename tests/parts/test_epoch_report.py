@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from judge_audit import stages
-from judge_audit.gate.asking import held_against
+from judge_audit.audits import stages
+from judge_audit.audits.stages.gate import before
+from judge_audit.decisions.gate.evaluate import held_against
 from judge_audit.lake.connect import connect
-from judge_audit.stages.gating import before
 
 for folder in ("anchors", "canaries"):
     sys.path.append(str(Path(__file__).parents[1] / folder))

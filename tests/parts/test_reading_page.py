@@ -373,8 +373,8 @@ def _no_word_in(traffic, folder, other):
 
 def _kept(folder, marked):
     """Every mark of either robot lies in the lake, once, as it was made."""
-    from judge_audit.study.folder import open_folder
-    from judge_audit.study.plan import slots_of
+    from judge_audit.people.study.folder import open_folder
+    from judge_audit.people.study.plan import slots_of
 
     study = open_folder(folder / "study")
     rows = Lake.open(folder / "lake").read("readings").to_pylist()

@@ -20,9 +20,9 @@ import pytest
 from PIL import Image, ImageEnhance
 
 import judge_audit
+from judge_audit.core.vocabulary import State
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
-from judge_audit.vocabulary import State
 
 pytestmark = pytest.mark.parts
 

@@ -160,9 +160,9 @@ def test_the_newest_come_first_and_the_others_with_the_next_look(world):
 
 
 def test_the_alias_goes_to_the_newest_open_version_and_is_taken_from_a_shut_one(world):
-    from judge_audit.project import resolve
-    from judge_audit.registry import settings_of
-    from judge_audit.registry.mlflow_client import connect
+    from judge_audit.core.configuration import resolve
+    from judge_audit.operations.registry import settings_of
+    from judge_audit.operations.registry.mlflow_client import connect
 
     registry = connect(settings_of(resolve(world.audit)))
     for _ in range(2):
@@ -181,10 +181,10 @@ def test_lost_runs_and_an_emptied_server_lose_no_version_and_double_none(world):
     from prefect.client.orchestration import get_client
     from prefect.states import Crashed
 
-    from judge_audit.project import resolve
-    from judge_audit.registry import Ledger, settings_of
-    from judge_audit.registry.auditing import close
-    from judge_audit.registry.mlflow_client import connect
+    from judge_audit.core.configuration import resolve
+    from judge_audit.operations.registry import Ledger, settings_of
+    from judge_audit.operations.registry.audit_version import close
+    from judge_audit.operations.registry.mlflow_client import connect
 
     new_version(world)
     assert look(world).submitted == 1
@@ -246,7 +246,7 @@ def test_a_version_that_is_no_judge_is_told_so_and_left_until_again(world):
 
 
 def test_what_is_shipped_deploys_what_a_submission_asks_for(servers, tmp_path):
-    from judge_audit_flows.prefect_file import read_entries
+    from judge_audit_flows.deployment.prefect_file import read_entries
     from judge_audit_flows.registry import DEPLOYMENT, trigger
 
     (tmp_path / "audit.yaml").write_text("registry: {uri: http://mlflow.example}", encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 from small_world import OWNED, World, key_of
 
 from judge_audit.cli import run_command
-from judge_audit.imports.importer import import_file
+from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.lake.connect import connect
 
 pytestmark = pytest.mark.parts

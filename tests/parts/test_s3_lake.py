@@ -14,9 +14,9 @@ import pytest
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.lake import Lake
-from judge_audit.lake.compacting import compact
+from judge_audit.lake.compaction import compact
 from judge_audit.lake.connect import connect
 from judge_audit.lake.sql import run_sql
 

@@ -109,7 +109,7 @@ def test_a_run_that_is_ended_leaves_no_server_behind(tmp_path, end):
 
 
 def test_a_configured_server_is_used_and_none_is_started(tmp_path, monkeypatch):
-    from judge_audit_flows import server
+    from judge_audit_flows.runtime import server
 
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
     monkeypatch.setattr(server, "spawn", lambda *_: pytest.fail("a server was started"))
@@ -120,9 +120,9 @@ def test_a_configured_server_is_used_and_none_is_started(tmp_path, monkeypatch):
 
 
 def test_a_server_that_cannot_start_is_told_with_its_log(tmp_path, monkeypatch):
-    from judge_audit_flows import server
+    from judge_audit_flows.runtime import server
 
-    from judge_audit.errors import MachineryError
+    from judge_audit.core.errors import MachineryError
 
     def broken(folder, _settings):
         with (folder / server.LOG).open("a", encoding="utf-8") as stream:

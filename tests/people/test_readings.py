@@ -8,9 +8,9 @@ import math
 import pyarrow as pa
 import pytest
 
-from judge_audit.axes.axis import Axis
-from judge_audit.errors import InputError
+from judge_audit.core.errors import InputError
 from judge_audit.people.readings import read_readings
+from judge_audit.stimuli.axes.axis import Axis
 
 AXES = {
     "blur": Axis("blur", "px", "Blur.", (0.5, 1.0, 2.0, 4.0), 3.0, "blur", None, rises=True, recipe_version=2,

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from judge_audit.axes.axis import Axis
 from judge_audit.people.readings import SCHEMA
 from judge_audit.people.zones import make_zones
+from judge_audit.stimuli.axes.axis import Axis
 
 
 def _brighter(image, strength, _scratch):

@@ -8,13 +8,19 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from judge_audit.errors import UsageError
+from judge_audit.audits.pilot import known_of
+from judge_audit.audits.power import (
+    as_stated,
+    buys,
+    needs,
+    questions,
+    remarks,
+)
+from judge_audit.core.errors import UsageError
+from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
 from judge_audit.measures.pilot import Design
-from judge_audit.measures.planning import Prices
-from judge_audit.piloting import known_of
-from judge_audit.planner import as_stated, buys, needs, questions, remarks
-from judge_audit.tables import from_rows
+from judge_audit.measures.sample_size import Prices
 
 STRENGTHS = (0.1, 0.2, 0.4)
 SPREAD, DEPARTURE, RETEST = 2.0, 0.5, 0.3

@@ -5,8 +5,14 @@ import json
 import pytest
 import yaml
 
-from judge_audit.errors import InputError, UsageError
-from judge_audit.project import FOLDERS, Configuration, audit_schema, init_project, resolve
+from judge_audit.core.configuration import (
+    FOLDERS,
+    Configuration,
+    audit_schema,
+    init_project,
+    resolve,
+)
+from judge_audit.core.errors import InputError, UsageError
 
 
 @pytest.fixture

@@ -8,13 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from judge_audit.axes import builtin_axes
-from judge_audit.digests import file_digest
-from judge_audit.errors import AuditError, UsageError
-from judge_audit.judges.protocol import Stimulus
-from judge_audit.lake import Lake
-from judge_audit.lake.sql import run_sql
-from judge_audit.parts import (
+from judge_audit.audits.plugins import (
     find_axes,
     find_checks,
     find_kinds,
@@ -23,8 +17,14 @@ from judge_audit.parts import (
     part_digests,
     select_axes,
 )
-from judge_audit.project import Configuration
-from judge_audit.session import session
+from judge_audit.audits.session import session
+from judge_audit.core.configuration import Configuration
+from judge_audit.core.digests import file_digest
+from judge_audit.core.errors import AuditError, UsageError
+from judge_audit.judges.protocol import Stimulus
+from judge_audit.lake import Lake
+from judge_audit.lake.sql import run_sql
+from judge_audit.stimuli.axes import builtin_axes
 
 AXIS = """
 from judge_audit.axes.axis import Axis
@@ -60,7 +60,7 @@ def test_a_file_in_the_project_is_a_part_with_its_origin_and_digest(project):
 def test_a_project_s_file_shadows_nothing(project):
     (project / "axes" / "json.py").write_text(AXIS.format(name="glow"), encoding="utf-8")
     script = (
-        f"from judge_audit.parts import find_axes\nfind_axes({str(project)!r})\n"
+        f"from judge_audit.audits.plugins import find_axes\nfind_axes({str(project)!r})\n"
         "import json\nassert json.loads('1') == 1\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from judge_audit import progress as shown_progress
+from judge_audit.core import progress as shown_progress
 
 
 def test_off_a_terminal_stages_are_plain_lines():
@@ -49,7 +49,7 @@ def test_on_a_terminal_a_bar_shows_stage_count_and_rate():
 
     script = (
         "import time\n"
-        "from judge_audit.progress import shown\n"
+        "from judge_audit.core.progress import shown\n"
         "with shown() as progress:\n"
         "    progress.stage('asking the judge', 40)\n"
         "    for _ in range(40):\n"

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.scratch import Scratch
+from judge_audit.checks.ladders.purity import measure_purity
 from judge_audit.measures.purity import leakage, mean_changes
-from judge_audit.purity import measure_purity
-from judge_audit.surface import STATISTICS, measure_surface
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.surface_statistics import STATISTICS, measure_surface
 
 AXES = {name: axis for name, axis in builtin_axes().items() if name in {"saturation+", "blur", "crop"}}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from judge_audit.cli import run_command
-from judge_audit.errors import InputError, UsageError
-from judge_audit.progress import Progress
-from judge_audit.project import Configuration, resolve
-from judge_audit.registry import settings_of
+from judge_audit.core.configuration import Configuration, resolve
+from judge_audit.core.errors import InputError, UsageError
+from judge_audit.core.progress import Progress
+from judge_audit.operations.registry import settings_of
 
 TEXT = """
 items: items.csv

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from judge_audit.axes.axis import Axis
+from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
 from judge_audit.report import build_report
-from judge_audit.tables import from_rows
+from judge_audit.stimuli.axes.axis import Axis
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
 AUDIT = "20260101T000000Z-abc"

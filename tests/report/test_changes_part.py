@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 from judged_anchors import anchor_set, card, side
 
-from judge_audit.change import compare_judges
-from judge_audit.report.changes import PAIRS_SHOWN, changes_of, changes_part
+from judge_audit.decisions.judge_change import compare_judges
+from judge_audit.report.sections.changes import (
+    PAIRS_SHOWN,
+    changes_of,
+    changes_part,
+)
 
 HOSTILE = "<script>alert('x')</script>"
 N = 60

@@ -7,9 +7,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from judge_audit.messages import say
-from judge_audit.report.covariate_charts import STEPS, reach, share_chart, ticks, weight_chart
-from judge_audit.report.covariates import fresh
+from judge_audit.core.messages import say
+from judge_audit.report.charts.covariate_charts import (
+    STEPS,
+    reach,
+    share_chart,
+    ticks,
+    weight_chart,
+)
+from judge_audit.report.sections.covariates import fresh
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
 WHOLE = {"value": 0.34, "ci_low": 0.29, "ci_high": 0.4, "n": 80}

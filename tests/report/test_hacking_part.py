@@ -7,8 +7,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from judge_audit.report.forest import Group, Line, forest, interval_text
-from judge_audit.report.hacking import direction
+from judge_audit.report.charts.forest import (
+    Group,
+    Line,
+    forest,
+    interval_text,
+)
+from judge_audit.report.sections.headroom import direction
 
 TOLD = {"subject": "j", "dimension": "overall"}
 EVIL = "<script>alert('x')</script>"

@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from judge_audit.core.tables import from_rows
 from judge_audit.lake.connect import connect
 from judge_audit.report import build_report
-from judge_audit.report.history import drift_margin
-from judge_audit.report.history_charts import (
+from judge_audit.report.charts.history_charts import (
     move_chart,
     order_chart,
     pile_chart,
@@ -20,7 +20,7 @@ from judge_audit.report.history_charts import (
     spread_chart,
 )
 from judge_audit.report.page import environment
-from judge_audit.tables import from_rows
+from judge_audit.report.sections.history import drift_margin
 
 AUDIT = "20260101T000000Z-abc"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.brand import example_rules
-from judge_audit.errors import InputError
-from judge_audit.kinds import mismatch_kinds
-from judge_audit.kinds.kind import Built, Unsuited
-from judge_audit.report.pair_sheets import (
+from judge_audit.core.errors import InputError
+from judge_audit.report.sheets.pair_contact_sheet import (
+    demo_materials,
+    materials_of_file,
+    show_pairs,
+    show_scene_pairs,
+)
+from judge_audit.report.sheets.pair_sheets import (
     GAIN,
     PairShown,
     difference,
@@ -20,7 +23,9 @@ from judge_audit.report.pair_sheets import (
     pair_sheet_png,
     pair_sheet_uri,
 )
-from judge_audit.showing_pairs import demo_materials, materials_of_file, show_pairs, show_scene_pairs
+from judge_audit.stimuli.brand_rules import example_rules
+from judge_audit.stimuli.mismatches import mismatch_kinds
+from judge_audit.stimuli.mismatches.kind import Built, Unsuited
 
 KINDS = mismatch_kinds()
 

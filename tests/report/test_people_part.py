@@ -9,9 +9,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from people_rows import TWO, figure, judge_row, people_results, people_row, verdict
 
-from judge_audit.messages import say
-from judge_audit.report.people_charts import beside_chart, source_histogram
-from judge_audit.report.people_words import bounded, plain, signed, turned
+from judge_audit.core.messages import say
+from judge_audit.report.charts.people_charts import beside_chart, source_histogram
+from judge_audit.report.sections.people_words import (
+    bounded,
+    plain,
+    signed,
+    turned,
+)
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
 CARD = {"dimensions": ["match", "look"]}

@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
+from judge_audit.core.messages import say
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
-from judge_audit.messages import say
 from judge_audit.report import build_report, write_report
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"

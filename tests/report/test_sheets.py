@@ -10,11 +10,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.scratch import Scratch
 from judge_audit.demo.photos import cut_crops
-from judge_audit.report.pictures import pictures_of
-from judge_audit.report.sheets import TILE, Ladder, draw_sheet, sheet_png, sheet_uri, zone_name
+from judge_audit.report.sheets.pictures import pictures_of
+from judge_audit.report.sheets.sheets import (
+    TILE,
+    Ladder,
+    draw_sheet,
+    sheet_png,
+    sheet_uri,
+    zone_name,
+)
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
 
 AXES = builtin_axes()
 PHOTO = cut_crops(1, 300, 1)[0].pixels

@@ -11,12 +11,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.scratch import Scratch
+from judge_audit.core.messages import say
 from judge_audit.demo.photos import cut_crops
-from judge_audit.messages import say
-from judge_audit.report.charts import CHARACTER, curve
-from judge_audit.report.strips import FINE_QUALITY, RUNGS, SIDE, chosen, draw_strips
+from judge_audit.report.charts.charts import CHARACTER, curve
+from judge_audit.report.sheets.strips import (
+    FINE_QUALITY,
+    RUNGS,
+    SIDE,
+    chosen,
+    draw_strips,
+)
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
 
 AXES = builtin_axes()
 PHOTO = cut_crops(1, 300, 1)[0].pixels

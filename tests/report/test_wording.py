@@ -5,10 +5,15 @@ from importlib.resources import files
 
 import pytest
 
-from judge_audit.errors import MachineryError
-from judge_audit.messages import knows, say
-from judge_audit.report.charts import lift_text, number_text
-from judge_audit.vocabulary import Position, Standing, State, Verdict
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.messages import knows, say
+from judge_audit.core.vocabulary import (
+    Position,
+    Standing,
+    State,
+    Verdict,
+)
+from judge_audit.report.charts.charts import lift_text, number_text
 
 
 def test_every_sentence_the_page_asks_for_is_there():

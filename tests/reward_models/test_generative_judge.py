@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from judge_audit.core.vocabulary import State
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
-from judge_audit.vocabulary import State
 
 pytest_plugins = ["tiny_models"]
 

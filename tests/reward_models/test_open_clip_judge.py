@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.errors import InputError
+from judge_audit.core.errors import InputError
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
 

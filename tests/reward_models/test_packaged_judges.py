@@ -18,10 +18,10 @@ import pytest
 from PIL import Image
 
 from judge_audit.cli import run_command
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import State
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
-from judge_audit.vocabulary import State
 
 pytest_plugins = ["tiny_models", "own_packages"]
 

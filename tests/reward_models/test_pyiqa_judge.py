@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
 from judge_audit.judges import load_judge
 
 pytest_plugins = ["tiny_models"]

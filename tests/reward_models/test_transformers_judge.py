@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.calling import runtime_id
-from judge_audit.errors import InputError
+from judge_audit.core.errors import InputError
+from judge_audit.core.vocabulary import State
 from judge_audit.judges import load_judge
+from judge_audit.judges.calling.score_calls import runtime_id
 from judge_audit.judges.protocol import Stimulus
-from judge_audit.vocabulary import State
 
 pytest_plugins = ["tiny_models"]
 
@@ -377,7 +377,7 @@ def test_without_the_library_the_error_names_the_extra(tmp_path, make):
     script = (
         "import sys; sys.modules['torch'] = None\n"
         "from judge_audit.judges import load_judge\n"
-        "from judge_audit.errors import UsageError\n"
+        "from judge_audit.core.errors import UsageError\n"
         "try: load_judge(sys.argv[1])\n"
         "except UsageError as error: print(error)\n"
     )

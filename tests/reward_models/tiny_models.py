@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from judge_audit.errors import InputError
+from judge_audit.core.errors import InputError
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
 

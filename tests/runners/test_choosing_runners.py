@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from judge_audit_flows import runners
-from judge_audit_flows.broken import died, server_told
-from judge_audit_flows.runners import check_runner, is_here, lanes_of
+from judge_audit_flows.runtime import task_runners as runners
+from judge_audit_flows.runtime.task_runners import (
+    check_runner,
+    is_here,
+    lanes_of,
+)
+from judge_audit_flows.runtime.worker_failures import died, server_told
 
-from judge_audit.errors import InputError, MachineryError, UsageError
-from judge_audit.project import Configuration, resolve
+from judge_audit.core.configuration import Configuration, resolve
+from judge_audit.core.errors import (
+    InputError,
+    MachineryError,
+    UsageError,
+)
 
 
 def configured(folder, text, **overrides):
@@ -126,7 +134,7 @@ def test_the_death_of_a_worker_is_known_by_name_whatever_wraps_it():
 def test_faults_of_an_input_stay_whole_between_processes():
     import pickle
 
-    from judge_audit.errors import Fault
+    from judge_audit.core.errors import Fault
 
     error = InputError([Fault("f", 2, "c", "bad"), Fault("f", 1, "c", "worse")], "Mend it.")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)

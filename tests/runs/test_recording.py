@@ -9,13 +9,22 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from judge_audit.budget import BudgetReached
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.configuration import Configuration, resolve
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.tables import definition, from_rows
+from judge_audit.judges.calling.budget import BudgetReached
 from judge_audit.lake import Lake
-from judge_audit.project import Configuration, resolve
-from judge_audit.runs import GATE, RUN, read_runs, recorded
-from judge_audit.runs.audits import audit_left_open, new_epoch, opened_by
-from judge_audit.tables import definition, from_rows
+from judge_audit.operations.runs import (
+    GATE,
+    RUN,
+    read_runs,
+    recorded,
+)
+from judge_audit.operations.runs.audits import (
+    audit_left_open,
+    new_epoch,
+    opened_by,
+)
 
 KEEP = "import pathlib, sys; p = pathlib.Path('told.jsonl'); p.open('ab').write(sys.stdin.buffer.read() + b'\\n')"
 
@@ -258,7 +267,7 @@ def test_an_epoch_that_a_person_wrote_into_the_card_is_no_news(lake):
 def test_the_flow_records_a_run_whose_items_are_not_there(tmp_path, lake):
     from judge_audit_flows.audit import run_audit
 
-    from judge_audit.progress import Progress
+    from judge_audit.core.progress import Progress
 
     path = tmp_path / "audit.yaml"
     path.write_text("items: nowhere.csv\nlake: lake\n")

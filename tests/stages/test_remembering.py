@@ -6,9 +6,14 @@ import math
 import pyarrow as pa
 import pytest
 
+from judge_audit.audits.stages.findings_cache import (
+    TABLES,
+    Memory,
+    code_digest,
+    table_digest,
+)
 from judge_audit.checks.evidence import Findings
-from judge_audit.stages.remembering import TABLES, Memory, code_digest, table_digest
-from judge_audit.vocabulary import Verdict
+from judge_audit.core.vocabulary import Verdict
 
 ROW = {"audit_id": "first", "check": "scale", "measure": "pile", "value": 0.1 + 0.2, "n": 3, "low": None}
 FOUND = Findings(

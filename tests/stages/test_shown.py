@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from judge_audit.stages import shown
-from judge_audit.stages.shown import only_shown, shown_to_controls
-from judge_audit.tables import from_rows
+from judge_audit.audits.stages import control_sample as shown
+from judge_audit.audits.stages.control_sample import only_shown, shown_to_controls
+from judge_audit.core.tables import from_rows
 
 
 def session_of(items, ladders, *, pairs=()):

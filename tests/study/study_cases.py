@@ -9,16 +9,16 @@ import numpy as np
 from PIL import Image
 from starlette.testclient import TestClient
 
-from judge_audit.axes import builtin_axes
-from judge_audit.items import read_items
+from judge_audit.inputs.items import read_items
 from judge_audit.lake import Lake
-from judge_audit.study.desk import Desk
-from judge_audit.study.folder import make_folder, register
-from judge_audit.study.marks import Marks
-from judge_audit.study.planning import Wishes, plan_study
-from judge_audit.study.readers import add_reader
-from judge_audit.study.server import make_app
-from judge_audit.study.showing import Gallery
+from judge_audit.people.study.build_plan import Wishes, plan_study
+from judge_audit.people.study.folder import make_folder, register
+from judge_audit.people.study.marks import Marks
+from judge_audit.people.study.picture_provider import Gallery
+from judge_audit.people.study.readers import add_reader
+from judge_audit.people.study.server import make_app
+from judge_audit.people.study.server_state import Desk
+from judge_audit.stimuli.axes import builtin_axes
 
 AXES = {name: axis for name, axis in builtin_axes().items() if name in {"saturation+", "blur", "crop"}}
 SCREEN = {

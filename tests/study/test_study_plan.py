@@ -9,15 +9,20 @@ import numpy as np
 import pytest
 from study_cases import AXES, items_of, planned, write_items
 
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.scratch import Scratch
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import UsageError
-from judge_audit.images import load_image
-from judge_audit.items import read_items
-from judge_audit.probes import make_plan
-from judge_audit.study.choosing import half_width, items_needed, ranked, spread_of
-from judge_audit.study.plan import Study, slots_of
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.inputs.items import read_items
+from judge_audit.people.study.item_selection import (
+    half_width,
+    items_needed,
+    ranked,
+    spread_of,
+)
+from judge_audit.people.study.plan import Study, slots_of
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.images import load_image
+from judge_audit.stimuli.planning.probes import make_plan
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from study_cases import study_in
 
-from judge_audit.errors import UsageError
-from judge_audit.study import readers as people
-from judge_audit.study.folder import make_folder, open_folder
+from judge_audit.core.errors import UsageError
+from judge_audit.people.study import readers as people
+from judge_audit.people.study.folder import make_folder, open_folder
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from study_cases import AXES, SCREEN, items_of, planned
 
-from judge_audit.images import load_image
 from judge_audit.lake import Lake
 from judge_audit.people.freshness import Freshness
 from judge_audit.people.readings import readings_of
+from judge_audit.people.study.folder import register
+from judge_audit.people.study.marks import Mark, Marks
+from judge_audit.people.study.plan import slots_of
+from judge_audit.people.study.readers import add_reader
+from judge_audit.people.study.results import results_of
+from judge_audit.people.study.results_page import lines_of, write_page
 from judge_audit.people.zones import make_zones
-from judge_audit.study.folder import register
-from judge_audit.study.marks import Mark, Marks
-from judge_audit.study.plan import slots_of
-from judge_audit.study.readers import add_reader
-from judge_audit.study.results import results_of
-from judge_audit.study.results_page import lines_of, write_page
+from judge_audit.stimuli.images import load_image
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 ITEMS = 18
@@ -196,7 +196,7 @@ def test_a_reading_of_other_pixels_is_stale_and_said_so(tmp_path, plan):
 
 
 def test_never_counts_one_rung_beyond_the_last():
-    from judge_audit.study.figures import log_point
+    from judge_audit.people.study.figures import log_point
 
     ladder = type("L", (), {"strengths": (1.0, 2.0, 4.0)})
     assert log_point(ladder, math.inf) == pytest.approx(math.log(8))

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from judge_audit.checks.evidence import Evidence
-from judge_audit.covariates import COVARIATES
-from judge_audit.judges.cards import Card
-from judge_audit.limits import read_limits
+from judge_audit.core.limits import read_limits
+from judge_audit.judges.cards.card import Card
+from judge_audit.judges.instruments.covariates import COVARIATES
 
 
 def evidence(traffic, *, seed=0, luma=None, is_control=False):

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import numpy as np
 from PIL import Image
 
-from judge_audit.images import load_image
-from judge_audit.judges.cards import Card
+from judge_audit.core.tables import from_rows
+from judge_audit.judges.cards.card import Card
 from judge_audit.lake import Lake
-from judge_audit.tables import from_rows
+from judge_audit.stimuli.images import load_image
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 CARD = Card(kind="table", name="ours", version="1", scale_low=0.0, scale_high=100.0)

@@ -11,13 +11,13 @@ from packed import audited, decide, filled, key_of, made, rows_of, write
 from PIL import Image
 
 from judge_audit.cli import run_command
-from judge_audit.errors import InputError, UsageError
-from judge_audit.imports.importer import import_file
+from judge_audit.core.errors import InputError, UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.lake.connect import connect
-from judge_audit.people.acts import acts_of
-from judge_audit.people.drawing import draw_decisions, draw_order
+from judge_audit.people.production_events import acts_of
 from judge_audit.people.review_pack import Wanted, export_reviews
-from judge_audit.tables import from_rows
+from judge_audit.people.review_sample import draw_decisions, draw_order
 
 AXES = ("blur", "noise")
 

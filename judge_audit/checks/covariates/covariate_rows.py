@@ -6,10 +6,18 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladder_question import figure_columns, finite, number
-from judge_audit.measures.comparisons import difference, heterogeneity, within_sources
+from judge_audit.checks.ladders.ladder_question import (
+    figure_columns,
+    finite,
+    number,
+)
+from judge_audit.core.messages import knows, say
+from judge_audit.measures.comparisons import (
+    difference,
+    heterogeneity,
+    within_sources,
+)
 from judge_audit.measures.estimates import Estimate
-from judge_audit.messages import knows, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

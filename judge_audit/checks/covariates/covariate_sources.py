@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judge_audit.core.vocabulary import POOLED, State
 from judge_audit.measures.regression import Sample
 from judge_audit.measures.scale import distinct
-from judge_audit.vocabulary import POOLED, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.covariate_rows import (
+from judge_audit.checks.check import Check
+from judge_audit.checks.covariates.covariate_rows import (
     DIFFERENCE,
     LEADING,
     NAME,
@@ -29,11 +30,17 @@ from judge_audit.checks.covariate_rows import (
     told,
     weight_rows,
 )
-from judge_audit.checks.covariate_sources import Gathered, gather
+from judge_audit.checks.covariates.covariate_sources import Gathered, gather
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladder_question import percent
-from judge_audit.digests import draw_seed
-from judge_audit.measures.comparisons import beyond, holm, within_sources
+from judge_audit.checks.ladders.ladder_question import percent
+from judge_audit.core.digests import draw_seed
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.comparisons import (
+    beyond,
+    holm,
+    within_sources,
+)
 from judge_audit.measures.estimates import (
     NOTHING,
     PASS_LEVEL,
@@ -44,13 +51,11 @@ from judge_audit.measures.estimates import (
     items_needed,
 )
 from judge_audit.measures.regression import Fit, fit
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.checks.covariate_rows import Claim
+    from judge_audit.checks.covariates.covariate_rows import Claim
     from judge_audit.checks.evidence import Evidence
 
 Fits = dict[str, Fit]
@@ -229,3 +234,6 @@ def _difference_verdict(
     if only_lift and not apart:
         notes.append(say("covariates.spread_differs", list=told(only_lift)))
     return _verdict(evidence, DIFFERENCE, dimension, verdict, finding, " ".join(notes), limit, widest.lift)
+
+
+CHECK = Check(NAME, run, judges=("explained_share",))

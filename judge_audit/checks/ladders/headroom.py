@@ -15,9 +15,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.filling import edges
-from judge_audit.checks.ladder_question import Bounds, Judged, Question, finite, number, percent
+from judge_audit.checks.ladders.ladder_question import (
+    Bounds,
+    Judged,
+    Question,
+    finite,
+    number,
+    percent,
+)
+from judge_audit.checks.ladders.missing_lifts import edges
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    POOLED,
+    State,
+    Verdict,
+    ZoneBasis,
+)
 from judge_audit.measures.estimates import (
     NOTHING,
     PASS_LEVEL,
@@ -39,15 +54,17 @@ from judge_audit.measures.headroom import (
     read_combo,
 )
 from judge_audit.measures.lifts import Lifts
-from judge_audit.messages import say
-from judge_audit.vocabulary import POOLED, State, Verdict, ZoneBasis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Climb, Evidence, Stratum
+    from judge_audit.checks.evidence import (
+        Climb,
+        Evidence,
+        Stratum,
+    )
 
     Ints = NDArray[np.intp]
 
@@ -291,3 +308,6 @@ def _read(evidence: Evidence, forecast: Forecast | None) -> bool:
 def _told(axis: str) -> str:
     """Name a recipe for people."""
     return say("headroom.and").join(read_combo(axis).axes)
+
+
+CHECK = Check(NAME, run, judges=("headroom",))

@@ -6,17 +6,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.filling import bound, edges, missing_share, replaced, retest, sizes
-from judge_audit.checks.ladder_question import Bounds, Judged, Question, decided, unpictured
-from judge_audit.measures.estimates import NOTHING, Estimate, below
+from judge_audit.checks.ladders.ladder_question import (
+    Bounds,
+    Judged,
+    Question,
+    decided,
+    unpictured,
+)
+from judge_audit.checks.ladders.missing_lifts import (
+    bound,
+    edges,
+    missing_share,
+    replaced,
+    retest,
+    sizes,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.estimates import (
+    NOTHING,
+    Estimate,
+    below,
+)
 from judge_audit.measures.lifts import combined_mean, difference
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Climb, Evidence
-    from judge_audit.checks.filling import Ints, Mask
+    from judge_audit.checks.ladders.missing_lifts import Ints, Mask
     from judge_audit.measures.lifts import Lifts
 
 NAME = "jitter"
@@ -75,3 +93,6 @@ def _judge(question: Question) -> Findings:
     return Findings(
         measures=(question.measured(whole) | {"n_needed": verdict["n_needed"]},), verdicts=(verdict,)
     )
+
+
+CHECK = Check(NAME, run, judges=("jitter",), every_ladder=True)

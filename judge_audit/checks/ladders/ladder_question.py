@@ -9,8 +9,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from judge_audit.checks.evidence import Climb, Evidence, Findings, Zone
-from judge_audit.checks.sight_answers import unseen
+from judge_audit.checks.evidence import (
+    Climb,
+    Evidence,
+    Findings,
+    Zone,
+)
+from judge_audit.checks.sight.sight_answers import unseen
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    POOLED,
+    READ,
+    SMALL,
+    Verdict,
+    ZoneBasis,
+)
 from judge_audit.measures.estimates import (
     NOTHING,
     PASS_LEVEL,
@@ -19,8 +32,6 @@ from judge_audit.measures.estimates import (
     corrected_level,
     items_needed,
 )
-from judge_audit.messages import say
-from judge_audit.vocabulary import POOLED, READ, SMALL, Verdict, ZoneBasis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

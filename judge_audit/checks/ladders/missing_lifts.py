@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judge_audit.core.vocabulary import POOLED, State
 from judge_audit.measures.ladders import Edge, edge
-from judge_audit.measures.lifts import Lifts, absolute, averaged, difference, extreme_lifts, lifts
-from judge_audit.vocabulary import POOLED, State
+from judge_audit.measures.lifts import (
+    Lifts,
+    absolute,
+    averaged,
+    difference,
+    extreme_lifts,
+    lifts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Climb, Evidence
-    from judge_audit.checks.ladder_question import Question
+    from judge_audit.checks.ladders.ladder_question import Question
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]

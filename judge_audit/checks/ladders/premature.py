@@ -6,12 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.filling import edges, filled, missing_share, raw_lifts
-from judge_audit.checks.ladder_question import Bounds, Judged, Question, decided, percent, unpictured
-from judge_audit.measures.estimates import NOTHING, Estimate, within
+from judge_audit.checks.ladders.ladder_question import (
+    Bounds,
+    Judged,
+    Question,
+    decided,
+    percent,
+    unpictured,
+)
+from judge_audit.checks.ladders.missing_lifts import (
+    edges,
+    filled,
+    missing_share,
+    raw_lifts,
+)
+from judge_audit.core.messages import say
+from judge_audit.measures.estimates import (
+    NOTHING,
+    Estimate,
+    within,
+)
 from judge_audit.measures.lifts import combined_mean
-from judge_audit.messages import say
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence
@@ -97,3 +114,6 @@ def _judge(question: Question) -> Findings:
     raw = [raw_lifts(climb, at) for climb, at in zip(climbs, rungs, strict=True)]
     measures.append(question.measured(combined_mean(raw, weights), "edge_raw"))
     return Findings(measures=tuple(measures), verdicts=(verdict,))
+
+
+CHECK = Check(NAME, run, needs=Needs.ANY)

@@ -9,17 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.checks.evidence import Findings
-from judge_audit.measures.estimates import PASS_LEVEL, Estimate, wilson
+from judge_audit.core.vocabulary import (
+    IMAGES,
+    ORIGINAL,
+    State,
+)
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    Estimate,
+    wilson,
+)
 from judge_audit.measures.purity import leakage, mean_changes
-from judge_audit.surface import STATISTICS
-from judge_audit.vocabulary import IMAGES, ORIGINAL, State
+from judge_audit.stimuli.surface_statistics import STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
+    from judge_audit.stimuli.axes.axis import Axis
 
     Floats = NDArray[np.float64]
 

@@ -13,16 +13,38 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.filling import edges, missing_share, raw_lifts
-from judge_audit.checks.ladder_question import Bounds, Question, finite, number, percent
-from judge_audit.checks.top_response import top_rungs
+from judge_audit.checks.ladders.ladder_question import (
+    Bounds,
+    Question,
+    finite,
+    number,
+    percent,
+)
+from judge_audit.checks.ladders.missing_lifts import (
+    edges,
+    missing_share,
+    raw_lifts,
+)
+from judge_audit.checks.ladders.top_response import top_rungs
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import SMALL, Verdict
 from judge_audit.measures.comparisons import heterogeneity
-from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate
+from judge_audit.measures.estimates import (
+    NOTHING,
+    PASS_LEVEL,
+    Estimate,
+)
 from judge_audit.measures.lifts import Lifts, combined_mean
-from judge_audit.measures.stability import Contrast, Effect, Stability, compare, contrasts, drifting
-from judge_audit.messages import say
-from judge_audit.vocabulary import SMALL, Verdict
+from judge_audit.measures.stability import (
+    Contrast,
+    Effect,
+    Stability,
+    compare,
+    contrasts,
+    drifting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,3 +263,6 @@ def _measures(
             rows.append(row("left_out", held.without(source), axis=held.name, source=source))
             rows.append(row("drift", held.drift(source), axis=held.name, source=source))
     return rows
+
+
+CHECK = Check(NAME, run, judges=("edge_difference",))

@@ -6,20 +6,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.filling import filled, missing_share, raw_lifts, sizes
-from judge_audit.checks.ladder_question import Bounds, Judged, Question, percent, unpictured
-from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, below, corrected_level, wilson
+from judge_audit.checks.ladders.ladder_question import (
+    Bounds,
+    Judged,
+    Question,
+    percent,
+    unpictured,
+)
+from judge_audit.checks.ladders.missing_lifts import (
+    filled,
+    missing_share,
+    raw_lifts,
+    sizes,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.estimates import (
+    NOTHING,
+    PASS_LEVEL,
+    Estimate,
+    below,
+    corrected_level,
+    wilson,
+)
 from judge_audit.measures.ladders import falls_steadily
 from judge_audit.measures.lifts import combined_mean
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from judge_audit.checks.evidence import Climb, Evidence
-    from judge_audit.checks.filling import Ints
+    from judge_audit.checks.ladders.missing_lifts import Ints
 
 NAME = "top_response"
 MEASURE = "top_lift"
@@ -145,3 +164,6 @@ def _monotone(question: Question) -> Iterator[dict[str, Any]]:
         share = hits / len(answers) if answers else None
         place = {"value": share, "ci_low": low, "ci_high": high, "n": len(answers)}
         yield question.key(measure) | place
+
+
+CHECK = Check(NAME, run, needs=Needs.ANY)

@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.both_orders import PAIRS
+from judge_audit.checks.check import cannot_be_asked
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladder_question import figure_columns, number
-from judge_audit.checks.not_asked import not_asked
+from judge_audit.checks.ladders.ladder_question import figure_columns, number
+from judge_audit.checks.pairwise.both_orders import PAIRS
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    OVERALL,
+    PAIR_AXIS,
+    State,
+    Verdict,
+)
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
-from judge_audit.measures.places import clustered_mean
-from judge_audit.messages import say
-from judge_audit.vocabulary import OVERALL, PAIR_AXIS, State, Verdict
+from judge_audit.measures.position_bias import clustered_mean
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence
@@ -29,7 +34,7 @@ def damage_preferred(evidence: Evidence) -> Findings:
     *misses damage*; wholly above +`mismatch.preference`: *prefers damaged*.
     """
     assert evidence.compared is not None
-    findings = not_asked(evidence, NAME)
+    findings = cannot_be_asked(evidence, NAME, ("selectivity",))
     kinds = sorted({row["axis"] for row in evidence.compared.to_pylist() if row["about"] == PAIRS})
     for axis in kinds:
         findings += _kind(evidence, axis, len(kinds))

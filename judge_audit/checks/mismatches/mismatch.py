@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from judge_audit.checks.damage_preferred import damage_preferred
+from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladder_question import Judged, finite, number, percent
-from judge_audit.checks.mismatch_cells import cell_rows
-from judge_audit.checks.mismatch_pairs import CONSTRUCTED, HAND_MADE, match
-from judge_audit.checks.mismatch_people import in_our_words, of_people
-from judge_audit.checks.mismatch_rows import (
+from judge_audit.checks.ladders.ladder_question import (
+    Judged,
+    finite,
+    number,
+    percent,
+)
+from judge_audit.checks.mismatches.damage_preferred import damage_preferred
+from judge_audit.checks.mismatches.mismatch_cells import cell_rows
+from judge_audit.checks.mismatches.mismatch_pairs import (
+    CONSTRUCTED,
+    HAND_MADE,
+    match,
+)
+from judge_audit.checks.mismatches.mismatch_people import in_our_words, of_people
+from judge_audit.checks.mismatches.mismatch_rows import (
     EFFECTIVE,
     NAME,
     SELECTIVITY,
@@ -26,10 +36,20 @@ from judge_audit.checks.mismatch_rows import (
     listed,
     subscore,
 )
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    OVERALL,
+    PEOPLE,
+    Verdict,
+)
 from judge_audit.measures.dimensions import Cell, holds
-from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Answer, corrected_level, items_needed
-from judge_audit.messages import say
-from judge_audit.vocabulary import OVERALL, PEOPLE, Verdict
+from judge_audit.measures.estimates import (
+    NOTHING,
+    PASS_LEVEL,
+    Answer,
+    corrected_level,
+    items_needed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -316,3 +336,6 @@ def _open_notes(matrix: Matrix, at: int, own: Sequence[str], judged: Judged, *, 
     if not whole:
         notes.append(say("mismatch.kinds_missing"))
     return notes
+
+
+CHECK = Check(NAME, run, needs=Needs.ANY)

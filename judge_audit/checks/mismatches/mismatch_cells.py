@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladder_question import finite
-from judge_audit.checks.mismatch_rows import damage, subscore
+from judge_audit.checks.ladders.ladder_question import finite
+from judge_audit.checks.mismatches.mismatch_rows import damage, subscore
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.checks.mismatch_rows import Matrix
+    from judge_audit.checks.mismatches.mismatch_rows import Matrix
     from judge_audit.measures.estimates import Answer
 
 CELL = "response_lift"

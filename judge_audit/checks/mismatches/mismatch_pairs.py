@@ -8,11 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.digests import draw_seed
+from judge_audit.core.digests import draw_seed
+from judge_audit.core.vocabulary import (
+    ORIGINAL,
+    PAIR_AXIS,
+    POOLED,
+    SMALL,
+    State,
+)
 from judge_audit.measures.dimensions import Responses
-from judge_audit.measures.lifts import Lifts, Reference, averaged, extreme_lifts, lifts
+from judge_audit.measures.lifts import (
+    Lifts,
+    Reference,
+    averaged,
+    extreme_lifts,
+    lifts,
+)
 from judge_audit.measures.scale import distinct
-from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, POOLED, SMALL, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.kinds.kind import Kind
+    from judge_audit.stimuli.mismatches.kind import Kind
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.intp]

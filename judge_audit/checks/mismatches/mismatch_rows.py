@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladder_question import finite, number
-from judge_audit.checks.mismatch_pairs import CONSTRUCTED
-from judge_audit.digests import draw_seed
+from judge_audit.checks.ladders.ladder_question import finite, number
+from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED
+from judge_audit.core.digests import draw_seed
+from judge_audit.core.messages import knows, say
+from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.dimensions import (
     drops,
     effective_dimensions,
@@ -16,16 +18,18 @@ from judge_audit.measures.dimensions import (
     silent_dimensions,
     spill,
 )
-from judge_audit.measures.estimates import PASS_LEVEL, Answer, Estimate
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    Answer,
+    Estimate,
+)
 from judge_audit.measures.lifts import combined_mean
-from judge_audit.messages import knows, say
-from judge_audit.vocabulary import POOLED, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.mismatch_pairs import Matched
+    from judge_audit.checks.mismatches.mismatch_pairs import Matched
     from judge_audit.measures.dimensions import Draws, Resampled
 
 NAME = "mismatch"

@@ -14,16 +14,30 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from scipy.special import ndtri
 
-from judge_audit.comparisons.planning import LADDERS, PAIRS, UNTOUCHED
+from judge_audit.core.vocabulary import (
+    ORIGINAL,
+    OVERALL,
+    POOLED,
+    Choice,
+    State,
+)
+from judge_audit.measures.bradley_terry import bradley_terry, won_shares
 from judge_audit.measures.estimates import PASS_LEVEL
-from judge_audit.measures.strengths import bradley_terry, won_shares
-from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, Choice, State
+from judge_audit.stimuli.planning.comparisons import (
+    LADDERS,
+    PAIRS,
+    UNTOUCHED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.comparisons.planning import Asked, ComparisonPlan, Key
-    from judge_audit.measures.strengths import Strengths
+    from judge_audit.measures.bradley_terry import Strengths
+    from judge_audit.stimuli.planning.comparisons import (
+        Asked,
+        ComparisonPlan,
+        Key,
+    )
 
     Row = Mapping[str, Any]
 
@@ -52,7 +66,7 @@ class Heard:
 
     Attributes:
         compared: Every answer, see `COMPARED`.
-        responses: What stands in the place of scores, columns as `judge_audit.session.responses` gives them.
+        responses: What stands in the place of scores, columns as `judge_audit.audits.session.responses` gives them.
         strengths: Rows of table `strengths` without audit_id, judge_id and is_control.
     """
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judge_audit.checks.agreement_figures import (
+from judge_audit.checks.check import Check, Needs
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.people.agreement_figures import (
     NAME,
     agreement_cells,
     cell_rows,
     concentration_rows,
     dimension_rows,
 )
-from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people_faults import (
+from judge_audit.checks.people.people_faults import (
     beyond_verdicts,
     constant_verdicts,
     copy_verdicts,
@@ -25,8 +26,8 @@ from judge_audit.checks.people_faults import (
     undefined_verdicts,
     unnamed_verdict,
 )
-from judge_audit.checks.people_labels import gather
-from judge_audit.checks.people_raters import (
+from judge_audit.checks.people.people_labels import gather
+from judge_audit.checks.people.people_raters import (
     ceiling_rows,
     common_pairs,
     kappa_rows,
@@ -36,13 +37,13 @@ from judge_audit.checks.people_raters import (
     others_rows,
     sort_copies,
 )
+from judge_audit.core.vocabulary import WITHIN
 from judge_audit.measures.raters import PEARSON, SPEARMAN
-from judge_audit.vocabulary import WITHIN
 
 if TYPE_CHECKING:
-    from judge_audit.checks.agreement_figures import Shown
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.people_labels import Labelled
+    from judge_audit.checks.people.agreement_figures import Shown
+    from judge_audit.checks.people.people_labels import Labelled
 
 __all__ = ["NAME", "run"]
 
@@ -94,3 +95,6 @@ def _raters(evidence: Evidence, labelled: Labelled) -> Findings:
         measures += ceiling_rows(evidence, labelled, figures, named)
         verdicts += reversed_verdicts(evidence, labelled, figures[SPEARMAN])
     return Findings(measures=tuple(measures), verdicts=tuple(verdicts))
+
+
+CHECK = Check(NAME, run, needs=Needs.ANY)

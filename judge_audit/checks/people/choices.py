@@ -7,23 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.beside_rows import measure_row, missing_row, verdict_row
+from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.joined import PEOPLE, answers
-from judge_audit.checks.use_rows import signed_percent
-from judge_audit.digests import draw_seed
-from judge_audit.measures.choices import NOBODY, Choices, first_choice
-from judge_audit.measures.estimates import PASS_LEVEL, Estimate, corrected_level, items_needed
+from judge_audit.checks.people.judge_and_raters_rows import (
+    measure_row,
+    missing_row,
+    verdict_row,
+)
+from judge_audit.checks.people.labelled_scores import PEOPLE, answers
+from judge_audit.checks.uses.use_rows import signed_percent
+from judge_audit.core.digests import draw_seed
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import POOLED, Verdict
+from judge_audit.measures.choices import (
+    NOBODY,
+    Choices,
+    first_choice,
+)
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    Estimate,
+    corrected_level,
+    items_needed,
+)
 from judge_audit.measures.resampling import draws_for
 from judge_audit.measures.within_prompt import groups as grouped
-from judge_audit.messages import say
-from judge_audit.vocabulary import POOLED, Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.joined import Answers
+    from judge_audit.checks.people.labelled_scores import Answers
     from judge_audit.measures.resampling import Resampled
 
     Floats = NDArray[np.float64]
@@ -204,3 +218,6 @@ def _verdict(
     reason = " ".join([say(key, **words), *notes])
     parts = {"finding": finding, "reason": reason, "n_needed": needed, "limit_low": -margin}
     return verdict_row(evidence, NAME, MEASURE, dimension, figure, verdict=verdict, **parts)
+
+
+CHECK = Check(NAME, run, needs=Needs.ANY)

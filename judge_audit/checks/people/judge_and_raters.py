@@ -11,19 +11,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.beside_rows import compare, missing_row, verdict_row
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.joined import answers, labelled, people_for, ratings
-from judge_audit.checks.ladder_question import number, percent
-from judge_audit.measures.estimates import PASS_LEVEL, Estimate, corrected_level, items_needed
+from judge_audit.checks.ladders.ladder_question import number, percent
+from judge_audit.checks.people.judge_and_raters_rows import (
+    compare,
+    missing_row,
+    verdict_row,
+)
+from judge_audit.checks.people.labelled_scores import (
+    answers,
+    labelled,
+    people_for,
+    ratings,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    Estimate,
+    corrected_level,
+    items_needed,
+)
 from judge_audit.measures.resampling import Resampled, derived
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
-    from judge_audit.checks.beside_rows import Comparison
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.joined import Answers, Ratings
+    from judge_audit.checks.people.judge_and_raters_rows import Comparison
+    from judge_audit.checks.people.labelled_scores import Answers, Ratings
 
 NAME = "beside_people"
 BESIDE = "judge_beside_people"
@@ -196,3 +211,6 @@ def _validity(state: _State) -> dict[str, Any]:
         reason=reason,
         limit_low=limit,
     )
+
+
+CHECK = Check(NAME, run, judges=("judge_beside_people",))

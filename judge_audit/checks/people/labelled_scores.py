@@ -9,9 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.measures.beside import Sample, people_mean
+from judge_audit.core.vocabulary import (
+    ORIGINAL,
+    OVERALL,
+    POOLED,
+    State,
+)
+from judge_audit.measures.judge_and_raters import Sample, people_mean
 from judge_audit.measures.lifts import rounded
-from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,13 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.beside_rows import missing_row
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.joined import PEOPLE, answers, means, people_for, ratings
-from judge_audit.checks.ladder_question import percent
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, newcombe, wilson
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
+from judge_audit.checks.ladders.ladder_question import percent
+from judge_audit.checks.people.judge_and_raters_rows import missing_row
+from judge_audit.checks.people.labelled_scores import (
+    PEOPLE,
+    answers,
+    means,
+    people_for,
+    ratings,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    corrected_level,
+    newcombe,
+    wilson,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,3 +104,6 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     }
     told = {"verdict": verdict.value, "finding": finding, "reason": reason, "provisional": False}
     return Findings(measures=(*rows, row), verdicts=({**row, **limits, **told},))
+
+
+CHECK = Check(NAME, run)

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.agreement_figures import people_row
+from judge_audit.checks.people.agreement_figures import people_row
+from judge_audit.core.vocabulary import POOLED, WITHIN
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
-from judge_audit.measures.influence import Figure, averaged, within_sources
+from judge_audit.measures.influence import (
+    Figure,
+    averaged,
+    within_sources,
+)
 from judge_audit.measures.raters import (
     LINEAR,
     QUADRATIC,
@@ -23,13 +28,12 @@ from judge_audit.measures.raters import (
     rater_to_others,
     weighted_kappa,
 )
-from judge_audit.vocabulary import POOLED, WITHIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.people_labels import Labelled
+    from judge_audit.checks.people.people_labels import Labelled
     from judge_audit.measures.agreement import Ratings
 
     Others = dict[int, dict[str, Figure]]

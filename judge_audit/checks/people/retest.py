@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.checks.beside_rows import measure_row, missing_row
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.joined import answers
-from judge_audit.digests import draw_seed
+from judge_audit.checks.people.judge_and_raters_rows import measure_row, missing_row
+from judge_audit.checks.people.labelled_scores import answers
+from judge_audit.core.digests import draw_seed
+from judge_audit.core.messages import say
 from judge_audit.measures.correlation import column, spearman
-from judge_audit.measures.resampling import Resampled, alike, combined, draws_for, resample
-from judge_audit.messages import say
+from judge_audit.measures.resampling import (
+    Resampled,
+    alike,
+    combined,
+    draws_for,
+    resample,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,3 +115,6 @@ def _rank_pair(table: Floats, pair: tuple[int, int]) -> Callable[[Floats], Float
         return None
     one, other = column(x[rows]), column(y[rows])
     return lambda weights: np.nan_to_num(spearman(weights[rows], one, other))
+
+
+CHECK = Check(NAME, run, judges=("retest_spearman",))

@@ -9,12 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.beside_rows import measure_row, missing_row, verdict_row
+from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.joined import PEOPLE, answers, means, people_for, rater_values, ratings
-from judge_audit.digests import draw_seed
-from judge_audit.measures.beside import others_mean
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, items_needed
+from judge_audit.checks.people.judge_and_raters_rows import (
+    measure_row,
+    missing_row,
+    verdict_row,
+)
+from judge_audit.checks.people.labelled_scores import (
+    PEOPLE,
+    answers,
+    means,
+    people_for,
+    rater_values,
+    ratings,
+)
+from judge_audit.core.digests import draw_seed
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    corrected_level,
+    items_needed,
+)
+from judge_audit.measures.judge_and_raters import others_mean
 from judge_audit.measures.resampling import Resampled, draws_for
 from judge_audit.measures.within_prompt import (
     Groups,
@@ -25,14 +43,12 @@ from judge_audit.measures.within_prompt import (
     top_one,
     variance_share,
 )
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.joined import Answers
+    from judge_audit.checks.people.labelled_scores import Answers
 
     Floats = NDArray[np.float64]
 
@@ -159,3 +175,6 @@ def _verdict(evidence: Evidence, dimension: str, found: dict[str, Resampled], cl
 
 def _share(value: float) -> str:
     return f"{100 * value:.0f} %".replace("-", "−") if np.isfinite(value) else "unknown"
+
+
+CHECK = Check(NAME, run, needs=Needs.ANY)

@@ -6,13 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladder_question import percent
-from judge_audit.covariates import COVARIATES
-from judge_audit.measures.coverage import Part, apart, bare, by_name, by_value
+from judge_audit.checks.ladders.ladder_question import percent
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    IMAGES,
+    ORIGINAL,
+    State,
+    Verdict,
+)
+from judge_audit.judges.instruments.covariates import COVARIATES
+from judge_audit.measures.coverage import (
+    Part,
+    apart,
+    bare,
+    by_name,
+    by_value,
+)
 from judge_audit.measures.estimates import corrected_level, wilson
-from judge_audit.messages import say
-from judge_audit.vocabulary import IMAGES, ORIGINAL, State, Verdict
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence
@@ -89,3 +101,6 @@ def _listed(lost: list[Part]) -> str:
     largest = sorted(lost, key=lambda part: -part.traffic)
     said = "; ".join(part.name for part in largest[:NAMED])
     return f"{said}; and {len(largest) - NAMED} more" if len(largest) > NAMED else said
+
+
+CHECK = Check(NAME, run, needs=Needs.ANY)

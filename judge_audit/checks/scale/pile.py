@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladder_question import percent
+from judge_audit.checks.ladders.ladder_question import percent
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    POOLED,
+    State,
+    Verdict,
+)
 from judge_audit.measures.estimates import wilson
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.scale import pile
-from judge_audit.messages import say
-from judge_audit.vocabulary import POOLED, State, Verdict
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.checks.anchors import Anchors, Leaving
     from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.scale.labelled_ends import Anchors, Leaving
     from judge_audit.measures.scale import Pile
 
 NAME = "scale"

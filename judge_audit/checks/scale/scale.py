@@ -6,31 +6,50 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.anchors import (
+from judge_audit.checks.check import Check, Needs
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.pairwise.order_instead import order_instead
+from judge_audit.checks.people.judge_and_raters_rows import measure_row
+from judge_audit.checks.people.labelled_scores import PEOPLE
+from judge_audit.checks.scale.labelled_ends import (
     anchor_rows,
     anchors,
     leaving,
     leaving_verdicts,
     people_correlation,
 )
-from judge_audit.checks.beside_rows import measure_row
-from judge_audit.checks.evidence import Findings
-from judge_audit.checks.joined import PEOPLE
-from judge_audit.checks.order_instead import order_instead
-from judge_audit.checks.pile import lost_items, pile_rows, pile_verdict, verdict_of
+from judge_audit.checks.scale.pile import (
+    lost_items,
+    pile_rows,
+    pile_verdict,
+    verdict_of,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    ORIGINAL,
+    POOLED,
+    State,
+    Verdict,
+)
 from judge_audit.measures.estimates import corrected_level, wilson
 from judge_audit.measures.resampling import UNDEFINED
-from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, distinct, last_end, levels, pile
-from judge_audit.messages import say
-from judge_audit.vocabulary import ORIGINAL, POOLED, State, Verdict
+from judge_audit.measures.scale import (
+    COARSE_LEVELS,
+    FEW_LEVELS,
+    bin_width,
+    distinct,
+    last_end,
+    levels,
+    pile,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.checks.anchors import Anchors, Leaving
     from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.scale.labelled_ends import Anchors, Leaving
     from judge_audit.measures.resampling import Resampled
 
 NAME = "scale"
@@ -209,3 +228,6 @@ def _reach(
         told = {"verdict": answer.value, "finding": finding, "reason": reason, "provisional": False}
         verdicts.append({**row, **told})
     return measures, verdicts
+
+
+CHECK = Check(NAME, run, needs=Needs.ANY)

@@ -8,16 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladder_question import percent
-from judge_audit.checks.sight_answers import UNTOUCHED, Changes, changes, ladder, steadiness, unrest, unseen
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
-from judge_audit.messages import say
-from judge_audit.vocabulary import ORIGINAL, Verdict
+from judge_audit.checks.ladders.ladder_question import percent
+from judge_audit.checks.sight.sight_answers import (
+    UNTOUCHED,
+    Changes,
+    changes,
+    ladder,
+    steadiness,
+    unrest,
+    unseen,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import ORIGINAL, Verdict
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    corrected_level,
+    wilson,
+)
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.sight_answers import Asking, Steadiness
+    from judge_audit.checks.sight.sight_answers import Asking, Steadiness
 
 NAME = "sight"
 
@@ -246,3 +259,6 @@ def _ladders(evidence: Evidence, dimension: str) -> Findings:
                 }
             )
     return Findings(measures=tuple(measures), verdicts=tuple(verdicts))
+
+
+CHECK = Check(NAME, run, judges=("batch_moved",))

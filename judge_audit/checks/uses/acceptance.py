@@ -10,14 +10,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladder_question import percent
-from judge_audit.checks.reviewed import Drawn, drawn, stratum_of
-from judge_audit.checks.use_rows import ends, figure_row, however_filled, judged_row, missing, signed_percent
+from judge_audit.checks.ladders.ladder_question import percent
+from judge_audit.checks.uses.reviewed import (
+    Drawn,
+    drawn,
+    stratum_of,
+)
+from judge_audit.checks.uses.use_rows import (
+    ends,
+    figure_row,
+    however_filled,
+    judged_row,
+    missing,
+    signed_percent,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import corrected_level
-from judge_audit.measures.sampling import Part, Rate, Stratum
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
+from judge_audit.measures.stratified_rates import (
+    Part,
+    Rate,
+    Stratum,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -249,3 +265,6 @@ def _judged(
         limit_high=limit,
     )
     return Findings(verdicts=(row,))
+
+
+CHECK = Check(NAME, run, judges=("false_accept_rate", "false_reject_rate", "overturn_rate"))

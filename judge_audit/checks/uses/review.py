@@ -8,13 +8,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.reviewed import Drawn, axes_named, drawn, stratum_of
-from judge_audit.checks.use_rows import ends, figure_row, however_filled, judged_row, missing
+from judge_audit.checks.uses.reviewed import (
+    Drawn,
+    axes_named,
+    drawn,
+    stratum_of,
+)
+from judge_audit.checks.uses.use_rows import (
+    ends,
+    figure_row,
+    however_filled,
+    judged_row,
+    missing,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import OVERALL, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
-from judge_audit.measures.sampling import Difference, Rate, Stratum
-from judge_audit.messages import say
-from judge_audit.vocabulary import OVERALL, Verdict
+from judge_audit.measures.stratified_rates import (
+    Difference,
+    Rate,
+    Stratum,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,3 +156,6 @@ def _verdicts(evidence: Evidence, rates: Mapping[str, Rate], left: list[str]) ->
             )
         )
     return rows
+
+
+CHECK = Check(NAME, run, judges=("quantile_difference",))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.measures.sampling import Stratum, weighted_stratum
-from judge_audit.vocabulary import OVERALL
+from judge_audit.core.vocabulary import OVERALL
+from judge_audit.measures.stratified_rates import Stratum, weighted_stratum
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

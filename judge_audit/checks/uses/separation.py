@@ -6,24 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.beside_rows import measure_row, missing_row, verdict_row
+from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.joined import PEOPLE, answers
-from judge_audit.checks.ladder_question import number, percent
-from judge_audit.checks.reviewed import drawn
-from judge_audit.digests import draw_seed
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, items_needed
+from judge_audit.checks.ladders.ladder_question import number, percent
+from judge_audit.checks.people.judge_and_raters_rows import (
+    measure_row,
+    missing_row,
+    verdict_row,
+)
+from judge_audit.checks.people.labelled_scores import PEOPLE, answers
+from judge_audit.checks.uses.reviewed import drawn
+from judge_audit.core.digests import draw_seed
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    corrected_level,
+    items_needed,
+)
 from judge_audit.measures.resampling import draws_for
 from judge_audit.measures.separation import separation
 from judge_audit.measures.within_prompt import groups
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.joined import Answers
+    from judge_audit.checks.people.labelled_scores import Answers
     from judge_audit.measures.resampling import Resampled
 
     Floats = NDArray[np.float64]
@@ -146,3 +155,6 @@ def _verdict(
     reason = " ".join([say(key, **words), *notes])
     parts = {"finding": finding, "reason": reason, "n_needed": needed, "limit_high": margin}
     return verdict_row(evidence, NAME, MEASURE, dimension, figure, verdict=verdict, **parts)
+
+
+CHECK = Check(NAME, run, judges=("separated",))

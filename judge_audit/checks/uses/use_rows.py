@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.beside_rows import missing_row
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladder_question import figure_columns, finite, percent
+from judge_audit.checks.ladders.ladder_question import (
+    figure_columns,
+    finite,
+    percent,
+)
+from judge_audit.checks.people.judge_and_raters_rows import missing_row
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
-from judge_audit.messages import say
-from judge_audit.vocabulary import POOLED, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.ladder_question import Figured
+    from judge_audit.checks.ladders.ladder_question import Figured
 
 
 def answer(figure: Figured, *, low: float | None, high: float | None, claims: int) -> Verdict:

@@ -6,17 +6,17 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
-from judge_audit.errors import UsageError
-from judge_audit.naming import names_of
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import Position
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import Position
+from judge_audit.lake.judge_names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from judge_audit.gate.asking import Answer
+    from judge_audit.decisions.gate.evaluate import Answer
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]

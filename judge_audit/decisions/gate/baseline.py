@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.change import AnchorSet, compare
+from judge_audit.decisions.judge_change import AnchorSet, compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from judge_audit.change import Change
+    from judge_audit.decisions.judge_change import Change
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]

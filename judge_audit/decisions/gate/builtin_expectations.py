@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.audits import audit_digest
-from judge_audit.gate.approvals import approvals_for, approved_before, told
-from judge_audit.gate.suites import RESERVED
-from judge_audit.gate.words import CANNOT, CRITICAL, OPEN, SHUT
-from judge_audit.messages import say
-from judge_audit.naming import names_of
+from judge_audit.core.messages import say
+from judge_audit.decisions.gate.approvals import (
+    approvals_for,
+    approved_before,
+    told,
+)
+from judge_audit.decisions.gate.states import (
+    CANNOT,
+    CRITICAL,
+    OPEN,
+    SHUT,
+)
+from judge_audit.decisions.gate.suites import RESERVED
+from judge_audit.lake.audits import audit_digest
+from judge_audit.lake.judge_names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.gate.asking import Question
-    from judge_audit.gate.suites import Suite
+    from judge_audit.decisions.gate.evaluate import Question
+    from judge_audit.decisions.gate.suites import Suite
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]

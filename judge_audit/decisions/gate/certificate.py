@@ -11,22 +11,36 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit import __version__
-from judge_audit.audits import RESULTS, result_of
-from judge_audit.change import difference, draw_sample, replay
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.gate.evidence import EVIDENCE, compared_of, digested, evidence_of
-from judge_audit.gate.owed import expiry, iso, missing_pieces, signatures
-from judge_audit.gate.telling import document_of
-from judge_audit.messages import say
-from judge_audit.standings import POSITION_ROW
-from judge_audit.vocabulary import Position
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Position
+from judge_audit.decisions.gate.evidence import (
+    EVIDENCE,
+    compared_of,
+    digested,
+    evidence_of,
+)
+from judge_audit.decisions.gate.outstanding import (
+    expiry,
+    iso,
+    missing_pieces,
+    signatures,
+)
+from judge_audit.decisions.gate.summary import document_of
+from judge_audit.decisions.judge_change import (
+    difference,
+    draw_sample,
+    replay,
+)
+from judge_audit.decisions.standings import POSITION_ROW
+from judge_audit.lake.audits import RESULTS, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judge_audit.gate.asking import Answer
+    from judge_audit.decisions.gate.evaluate import Answer
+    from judge_audit.decisions.standings import Use
     from judge_audit.lake import Lake
-    from judge_audit.standings import Use
 
     Row = dict[str, Any]
 

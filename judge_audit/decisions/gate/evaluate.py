@@ -5,19 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.audits import LATEST, audit_digest, find_audit, see_kept
-from judge_audit.digests import text_digest
-from judge_audit.errors import UsageError
-from judge_audit.gate import own
-from judge_audit.gate.approvals import approved_before
-from judge_audit.gate.expectations import Result, evaluate
-from judge_audit.gate.frames import guard_expectation, guard_suite, rows_told
-from judge_audit.gate.suites import RESERVED, Expectation
-from judge_audit.gate.words import CANNOT, CRITICAL, OPEN, SHUT, WARNING
-from judge_audit.lake.questions import questions
-from judge_audit.messages import say
-from judge_audit.signoffs import signoffs_of
-from judge_audit.vocabulary import POOLED
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import POOLED
+from judge_audit.decisions.gate import builtin_expectations as own
+from judge_audit.decisions.gate.approvals import approved_before
+from judge_audit.decisions.gate.expectations import Result, evaluate
+from judge_audit.decisions.gate.frames import (
+    guard_expectation,
+    guard_suite,
+    rows_told,
+)
+from judge_audit.decisions.gate.states import (
+    CANNOT,
+    CRITICAL,
+    OPEN,
+    SHUT,
+    WARNING,
+)
+from judge_audit.decisions.gate.suites import RESERVED, Expectation
+from judge_audit.decisions.signoffs import signoffs_of
+from judge_audit.lake.audits import (
+    LATEST,
+    audit_digest,
+    find_audit,
+    see_kept,
+)
+from judge_audit.lake.queries import questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,10 +40,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from judge_audit.gate.suites import Suite
+    from judge_audit.decisions.gate.suites import Suite
     from judge_audit.lake import Lake
     from judge_audit.lake.connect import View
-    from judge_audit.lake.questions import Questions
+    from judge_audit.lake.queries import Questions
 
     Row = dict[str, Any]
 

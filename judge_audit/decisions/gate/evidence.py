@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.digests import row_digest
-from judge_audit.tables import definition
+from judge_audit.core.digests import row_digest
+from judge_audit.core.tables import definition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

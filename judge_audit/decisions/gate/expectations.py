@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from judge_audit.messages import say
+from judge_audit.core.messages import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.gate.suites import Expectation
+    from judge_audit.decisions.gate.suites import Expectation
 
 QUIET = {"GX_ANALYTICS_ENABLED": "false", "TQDM_DISABLE": "1"}
 ROW = "__row"

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.messages import say
+from judge_audit.core.messages import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from judge_audit.gate.suites import Expectation, Suite
+    from judge_audit.decisions.gate.suites import Expectation, Suite
 
 LISTED = 4
 """Rows named in a sentence."""

@@ -6,18 +6,18 @@ import json
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.gate.approvals import SCREENING
-from judge_audit.gate.words import OPEN
-from judge_audit.limits import read_limits
-from judge_audit.messages import knows, say
-from judge_audit.vocabulary import Standing
+from judge_audit.core.limits import read_limits
+from judge_audit.core.messages import knows, say
+from judge_audit.core.vocabulary import Standing
+from judge_audit.decisions.gate.approvals import SCREENING
+from judge_audit.decisions.gate.states import OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.gate.asking import Answer, Question
+    from judge_audit.decisions.gate.evaluate import Answer, Question
+    from judge_audit.decisions.standings import Use
     from judge_audit.lake import Lake
-    from judge_audit.standings import Use
 
     Row = dict[str, Any]
 

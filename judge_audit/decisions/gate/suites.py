@@ -3,7 +3,7 @@
 A suite is two files of one name. `<name>.sql` holds two queries, each under a comment: the frame, and after a
 line `-- keys: …` the keys that the frame must have, no more and no fewer. `<name>.json` holds Great
 Expectations expectations. Whatever would pass without having looked at anything is refused here or in
-`judge_audit.gate.frames`.
+`judge_audit.decisions.gate.frames`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
-from judge_audit.gate.words import CRITICAL
+from judge_audit.core.errors import UsageError
+from judge_audit.decisions.gate.states import CRITICAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_USAGE
-from judge_audit.gate.words import CANNOT, OPEN, SHUT
-from judge_audit.messages import say
-from judge_audit.terminal import harmless
+from judge_audit.core.errors import (
+    EXIT_GOOD,
+    EXIT_JUDGE_FAILED,
+    EXIT_USAGE,
+)
+from judge_audit.core.formatting import harmless
+from judge_audit.core.messages import say
+from judge_audit.decisions.gate.states import (
+    CANNOT,
+    OPEN,
+    SHUT,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.gate.asking import Answer
+    from judge_audit.decisions.gate.evaluate import Answer
 
 CODES = {OPEN: EXIT_GOOD, SHUT: EXIT_JUDGE_FAILED, CANNOT: EXIT_USAGE}
 """The exit code of each state."""

@@ -1,9 +1,25 @@
 """A judge beside the one before it: what changed of it, of the order of the anchors, and of past decisions."""
 
-from judge_audit.change.change import CHECK, OLD_ANCHORS, Change, OnAnchors, compare, compare_judges
-from judge_audit.change.identity import Difference, difference
-from judge_audit.change.replaying import Replay, draw_sample, replay
-from judge_audit.change.sides import ANCHOR, SCORES, AnchorSet, Side
+from judge_audit.decisions.judge_change.change import (
+    CHECK,
+    OLD_ANCHORS,
+    Change,
+    OnAnchors,
+    compare,
+    compare_judges,
+)
+from judge_audit.decisions.judge_change.compared_judges import (
+    ANCHOR,
+    SCORES,
+    AnchorSet,
+    Side,
+)
+from judge_audit.decisions.judge_change.identity import Difference, difference
+from judge_audit.decisions.judge_change.replay import (
+    Replay,
+    draw_sample,
+    replay,
+)
 
 __all__ = [
     "ANCHOR",

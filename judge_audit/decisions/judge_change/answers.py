@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladder_question import about, figure_columns
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, items_needed
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
+from judge_audit.checks.ladders.ladder_question import about, figure_columns
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    corrected_level,
+    items_needed,
+)
 
 if TYPE_CHECKING:
-    from judge_audit.change.comparing import Both, OnDimension
-    from judge_audit.change.sides import AnchorSet
+    from judge_audit.decisions.judge_change.compared_judges import AnchorSet
+    from judge_audit.decisions.judge_change.dimension_change import Both, OnDimension
     from judge_audit.measures.resampling import Resampled
 
 DROP, NET = "tau_drop", "net_against_people"

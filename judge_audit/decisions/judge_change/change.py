@@ -8,22 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from judge_audit.change.answers import is_real, missing_verdicts, verdicts_of
-from judge_audit.change.comparing import CLAIMS_EACH, Both, on_dimension
-from judge_audit.change.identity import Difference, difference
-from judge_audit.change.rows import flip_rows, measure_rows
-from judge_audit.change.sides import AnchorSet, Side, read_side
-from judge_audit.errors import UsageError
-from judge_audit.limits import Limits, read_limits
-from judge_audit.messages import say
-from judge_audit.naming import called
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import POOLED, Verdict
+from judge_audit.core.errors import UsageError
+from judge_audit.core.limits import Limits, read_limits
+from judge_audit.core.messages import say
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import POOLED, Verdict
+from judge_audit.decisions.judge_change.answers import (
+    is_real,
+    missing_verdicts,
+    verdicts_of,
+)
+from judge_audit.decisions.judge_change.compared_judges import (
+    AnchorSet,
+    Side,
+    read_side,
+)
+from judge_audit.decisions.judge_change.dimension_change import (
+    CLAIMS_EACH,
+    Both,
+    on_dimension,
+)
+from judge_audit.decisions.judge_change.identity import Difference, difference
+from judge_audit.decisions.judge_change.rows import flip_rows, measure_rows
+from judge_audit.lake.judge_names import called
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from judge_audit.change.comparing import OnDimension
+    from judge_audit.decisions.judge_change.dimension_change import OnDimension
     from judge_audit.lake import Lake
 
 CHECK = "change"

@@ -10,9 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from judge_audit.core.vocabulary import (
+    OVERALL,
+    POOLED,
+    State,
+    Verdict,
+)
 from judge_audit.measures.change import Readings, order_pairs
 from judge_audit.measures.lifts import rounded
-from judge_audit.vocabulary import OVERALL, POOLED, State, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

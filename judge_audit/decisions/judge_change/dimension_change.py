@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.change.sides import oriented, readings, scored
-from judge_audit.digests import draw_seed
-from judge_audit.measures.change import Choices, compared, first_choices
+from judge_audit.core.digests import draw_seed
+from judge_audit.decisions.judge_change.compared_judges import (
+    oriented,
+    readings,
+    scored,
+)
+from judge_audit.measures.change import (
+    Choices,
+    compared,
+    first_choices,
+)
 from judge_audit.measures.resampling import draws_for
 
 if TYPE_CHECKING:
@@ -17,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from judge_audit.change.sides import AnchorSet, Side
-    from judge_audit.limits import Limits
+    from judge_audit.core.limits import Limits
+    from judge_audit.decisions.judge_change.compared_judges import AnchorSet, Side
     from judge_audit.measures.change import Compared
 
     Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json
-from judge_audit.messages import say
+from judge_audit.core.digests import canonical_json
+from judge_audit.core.messages import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.digests import text_digest
-from judge_audit.errors import UsageError
-from judge_audit.limits import read_limits
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.limits import read_limits
+from judge_audit.core.messages import say
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import (
+    ORIGINAL,
+    OVERALL,
+    POOLED,
+    State,
+)
 from judge_audit.measures.replay import (
     Decided,
     changed_rate,
@@ -20,9 +28,6 @@ from judge_audit.measures.replay import (
     kept_by_share,
     recorded_thresholds,
 )
-from judge_audit.messages import say
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ORIGINAL, OVERALL, POOLED, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

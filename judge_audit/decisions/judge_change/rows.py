@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.ladder_question import figure_columns
+from judge_audit.checks.ladders.ladder_question import figure_columns
+from judge_audit.core.vocabulary import WITHIN
 from judge_audit.measures.estimates import PASS_LEVEL, wilson
 from judge_audit.measures.resampling import combined
-from judge_audit.vocabulary import WITHIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from judge_audit.change.comparing import OnDimension
-    from judge_audit.change.sides import AnchorSet
+    from judge_audit.decisions.judge_change.compared_judges import AnchorSet
+    from judge_audit.decisions.judge_change.dimension_change import OnDimension
     from judge_audit.measures.change import Compared
     from judge_audit.measures.resampling import Resampled
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.errors import Fault
+    from judge_audit.core.errors import Fault
 
 
 @dataclass(frozen=True, slots=True)

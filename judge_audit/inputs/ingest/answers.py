@@ -6,13 +6,13 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.replies import combined, read_reply
-from judge_audit.vocabulary import State
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.reply_parser import combined, read_reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.judges.reply_rules import ReplyRule
+    from judge_audit.judges.cards.reply_rules import ReplyRule
 
     Row = dict[str, Any]
     Found = tuple[float | None, State]

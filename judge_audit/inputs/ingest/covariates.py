@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
-from judge_audit.errors import Fault, InputError
-from judge_audit.imports.columns import Unfit, number_of
-from judge_audit.imports.items import probe_name
-from judge_audit.judges.cards import Card
-from judge_audit.vocabulary import State
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.core.vocabulary import State
+from judge_audit.inputs.ingest.columns import Unfit, number_of
+from judge_audit.inputs.ingest.items import probe_name
+from judge_audit.judges.cards.card import Card
 
 if TYPE_CHECKING:
-    from judge_audit.imports.arranging import Arranged
-    from judge_audit.imports.mapping import Reading
+    from judge_audit.inputs.ingest.column_mapping import Reading
+    from judge_audit.inputs.ingest.reshape import Arranged
 
     Row = dict[str, Any]
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.mismatches import SEVERITY, Mismatches, by_hand_row
-from judge_audit.pairs import Member, Pair, PairsRead
-from judge_audit.vocabulary import PAIR_AXIS
+from judge_audit.core.vocabulary import PAIR_AXIS
+from judge_audit.inputs.pairs import (
+    Member,
+    Pair,
+    PairsRead,
+)
+from judge_audit.stimuli.planning.mismatches import (
+    SEVERITY,
+    Mismatches,
+    by_hand_row,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.kinds.kind import Kind
     from judge_audit.lake import Lake
+    from judge_audit.stimuli.mismatches.kind import Kind
 
 
 def pairs_of(lake: Lake, items: Iterable[Mapping[str, Any]], kinds: Mapping[str, Kind]) -> PairsRead:

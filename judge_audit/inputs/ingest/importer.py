@@ -7,18 +7,26 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit import __version__
-from judge_audit.digests import canonical_json, file_digest, text_digest
-from judge_audit.errors import Fault, InputError, UsageError
-from judge_audit.imports.arranging import arrange
-from judge_audit.imports.covariates import instrument
-from judge_audit.imports.kinds import find_kind
-from judge_audit.imports.known import judge_tables
-from judge_audit.imports.mapping import read_mapping, with_defaults
-from judge_audit.imports.packs import unpacked
-from judge_audit.imports.taking import Around, Taken
-from judge_audit.rows import read_rows
-from judge_audit.tables import from_rows
-from judge_audit.times import minute
+from judge_audit.core.digests import (
+    canonical_json,
+    file_digest,
+    text_digest,
+)
+from judge_audit.core.errors import (
+    Fault,
+    InputError,
+    UsageError,
+)
+from judge_audit.core.row_files import read_rows
+from judge_audit.core.tables import from_rows
+from judge_audit.core.times import minute
+from judge_audit.inputs.ingest.column_mapping import read_mapping, with_defaults
+from judge_audit.inputs.ingest.covariates import instrument
+from judge_audit.inputs.ingest.kinds import find_kind
+from judge_audit.inputs.ingest.reshape import arrange
+from judge_audit.inputs.ingest.review_packs import unpacked
+from judge_audit.inputs.ingest.rows import Around, Taken
+from judge_audit.inputs.ingest.table_judge import judge_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,10 +34,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.imports.returned import Returned
-    from judge_audit.judges.cards import Card
+    from judge_audit.inputs.ingest.returned import Returned
+    from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
+    from judge_audit.stimuli.axes.axis import Axis
 
 VERSION = "1"
 """Raised whenever the same file read the same way would give other rows."""
@@ -168,7 +176,7 @@ def _returned(path: Path, kind: str, tool: str, key: Path | None) -> Returned | 
         return None
     if kind not in {"labels", "choices", "readings"}:
         raise UsageError(f"--from belongs to labels, choices and readings; {kind} come as a table.")
-    from judge_audit.imports.returned import read_returned  # noqa: PLC0415 - only where a pack comes back
+    from judge_audit.inputs.ingest.returned import read_returned  # noqa: PLC0415 - only where a pack comes back
 
     return read_returned(path, kind, tool, key)
 
@@ -176,7 +184,7 @@ def _returned(path: Path, kind: str, tool: str, key: Path | None) -> Returned | 
 def _axes(axes: Mapping[str, Axis] | None) -> Mapping[str, Axis]:
     if axes is not None:
         return axes
-    from judge_audit.axes import builtin_axes  # noqa: PLC0415 - drawing libraries, only where readings come
+    from judge_audit.stimuli.axes import builtin_axes  # noqa: PLC0415 - drawing libraries, only where readings come
 
     return builtin_axes()
 

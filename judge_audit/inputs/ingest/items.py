@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
-from judge_audit.imports.columns import Field
-from judge_audit.vocabulary import ORIGINAL
+from judge_audit.core.digests import text_digest
+from judge_audit.core.vocabulary import ORIGINAL
+from judge_audit.inputs.ingest.columns import Field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from judge_audit.errors import Fault
-    from judge_audit.imports.arranging import Arranged, Entry
+    from judge_audit.core.errors import Fault
+    from judge_audit.inputs.ingest.reshape import Arranged, Entry
 
     Row = dict[str, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import Fault, UsageError
-from judge_audit.imports.given import Answer, Answers
+from judge_audit.core.errors import Fault, UsageError
+from judge_audit.inputs.ingest.answer import Answer, Answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

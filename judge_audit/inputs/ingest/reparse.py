@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.imports.answers import EMPTY, call_row, read_raw, score_rows, unpacked
-from judge_audit.imports.known import family_of, held_scores, judge_tables
-from judge_audit.judges.reply_rules import rule_of
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import State
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import State
+from judge_audit.inputs.ingest.answers import (
+    EMPTY,
+    call_row,
+    read_raw,
+    score_rows,
+    unpacked,
+)
+from judge_audit.inputs.ingest.table_judge import (
+    family_of,
+    held_scores,
+    judge_tables,
+)
+from judge_audit.judges.cards.reply_rules import rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]

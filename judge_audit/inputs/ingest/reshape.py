@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import Fault, InputError
+from judge_audit.core.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from judge_audit.imports.columns import Field
-    from judge_audit.imports.mapping import Reading
-    from judge_audit.rows import RowsRead
+    from judge_audit.core.row_files import RowsRead
+    from judge_audit.inputs.ingest.column_mapping import Reading
+    from judge_audit.inputs.ingest.columns import Field
 
 
 @dataclass(frozen=True, slots=True)

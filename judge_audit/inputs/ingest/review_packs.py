@@ -9,18 +9,27 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
-from judge_audit.errors import Fault, InputError, UsageError
-from judge_audit.imports.columns import shortened
-from judge_audit.people.packs import KEY_SUFFIX, columns_of, seal, shown_image
-from judge_audit.rows import RowsRead
-from judge_audit.vocabulary import OVERALL
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import (
+    Fault,
+    InputError,
+    UsageError,
+)
+from judge_audit.core.row_files import RowsRead
+from judge_audit.core.vocabulary import OVERALL
+from judge_audit.inputs.ingest.columns import shortened
+from judge_audit.people.packs import (
+    KEY_SUFFIX,
+    columns_of,
+    seal,
+    shown_image,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judge_audit.imports.mapping import Reading
+    from judge_audit.inputs.ingest.column_mapping import Reading
     from judge_audit.lake import Lake
 
     Key = Mapping[str, Any]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.imports.columns import Unfit, value_of
+from judge_audit.inputs.ingest.columns import Unfit, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.errors import Fault
-    from judge_audit.imports.arranging import Arranged, Entry
-    from judge_audit.imports.columns import Field
-    from judge_audit.judges.cards import Card
+    from judge_audit.core.errors import Fault
+    from judge_audit.inputs.ingest.columns import Field
+    from judge_audit.inputs.ingest.reshape import Arranged, Entry
+    from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
+    from judge_audit.stimuli.axes.axis import Axis
 
     Row = dict[str, Any]
 

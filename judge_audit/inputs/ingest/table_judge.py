@@ -6,18 +6,18 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.imports.items import probe_name
-from judge_audit.tables import from_rows
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.tables import from_rows
+from judge_audit.inputs.ingest.items import probe_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pyarrow as pa
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.core.vocabulary import State
+    from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
-    from judge_audit.vocabulary import State
 
     Call = tuple[str, int]
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.digests import file_digest
-from judge_audit.judges.cards import Card
+from judge_audit.core.digests import file_digest
+from judge_audit.core.vocabulary import OVERALL, State
+from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Judge, Reply
-from judge_audit.vocabulary import OVERALL, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.digests import text_digest
-from judge_audit.judges.cards import Card
+from judge_audit.core.digests import text_digest
+from judge_audit.core.vocabulary import OVERALL
+from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Judge, Reply
-from judge_audit.vocabulary import OVERALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,27 +13,44 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.errors import UsageError
-from judge_audit.judges.card_files import CardFiles
-from judge_audit.judges.cards import LARGEST
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.chat_requests import png
-from judge_audit.judges.keys import Hidden, read_key, secrets_around
-from judge_audit.judges.preferences import VERSION
-from judge_audit.judges.prices import Prices, prices_of
-from judge_audit.judges.program_cards import identity_of, program_of
-from judge_audit.judges.programs import Broken, Command, Program
-from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
-from judge_audit.judges.replies import combined, read_reply
-from judge_audit.judges.reply_rules import ReplyRule, rule_of
-from judge_audit.judges.shown_pairs import Comparer, ShownPair, reply_of
-from judge_audit.vocabulary import State
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.cards.api_keys import (
+    Hidden,
+    read_key,
+    secrets_around,
+)
+from judge_audit.judges.cards.card import LARGEST
+from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.cards.prices import Prices, prices_of
+from judge_audit.judges.cards.program_cards import identity_of, program_of
+from judge_audit.judges.cards.reply_rules import ReplyRule, rule_of
+from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.chat.chat_requests import png
+from judge_audit.judges.pairwise.chat_judges import (
+    Comparer,
+    ShownPair,
+    reply_of,
+)
+from judge_audit.judges.pairwise.preference_parser import VERSION
+from judge_audit.judges.protocol import (
+    Judge,
+    Reply,
+    Stimulus,
+    Unanswered,
+)
+from judge_audit.judges.reply_parser import combined, read_reply
+from judge_audit.judges.runtimes.subprocess_runtime import (
+    Broken,
+    Command,
+    Program,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 KIND = "command"
 

@@ -13,26 +13,47 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import UsageError
-from judge_audit.judges.card_files import CardFiles
-from judge_audit.judges.chat_cards import claims_of, most_out, reader_of, request_of
-from judge_audit.judges.chat_client import ChatClient, Patience
-from judge_audit.judges.chat_failures import Failed
-from judge_audit.judges.chat_replies import NoLogprobs, ReplyReader, Usage, served_by, short, usage_of
-from judge_audit.judges.chat_requests import SLOT, ChatRequest, characters
-from judge_audit.judges.comparing_endpoint import PairReader, pair_request_of
-from judge_audit.judges.keys import Hidden, read_key
-from judge_audit.judges.prices import Prices, prices_of
-from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
-from judge_audit.judges.reply_rules import rule_of
-from judge_audit.judges.shown_pairs import Comparer
-from judge_audit.vocabulary import State
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.cards.api_keys import Hidden, read_key
+from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.cards.chat_cards import (
+    claims_of,
+    most_out,
+    reader_of,
+    request_of,
+)
+from judge_audit.judges.cards.prices import Prices, prices_of
+from judge_audit.judges.cards.reply_rules import rule_of
+from judge_audit.judges.chat.chat_client import ChatClient, Patience
+from judge_audit.judges.chat.chat_failures import Failed
+from judge_audit.judges.chat.chat_replies import (
+    NoLogprobs,
+    ReplyReader,
+    Usage,
+    served_by,
+    short,
+    usage_of,
+)
+from judge_audit.judges.chat.chat_requests import (
+    SLOT,
+    ChatRequest,
+    characters,
+)
+from judge_audit.judges.pairwise.chat_judges import Comparer
+from judge_audit.judges.pairwise.endpoint import PairReader, pair_request_of
+from judge_audit.judges.protocol import (
+    Judge,
+    Reply,
+    Stimulus,
+    Unanswered,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 KIND = "endpoint"
 EXTRA = "endpoint"

@@ -10,16 +10,32 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
-from judge_audit.judges.card_files import CardFiles
-from judge_audit.judges.chat_cards import claims_of, reader_of, request_of
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.chat_requests import SLOT
-from judge_audit.judges.model_folders import CODE, SETTINGS, WORDS
-from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.judges.reply_rules import rule_of
-from judge_audit.judges.torch_side import device_of, runtime_of, torch_of
-from judge_audit.judges.transformers_side import (
+from judge_audit.core.digests import text_digest
+from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.cards.chat_cards import (
+    claims_of,
+    reader_of,
+    request_of,
+)
+from judge_audit.judges.cards.reply_rules import rule_of
+from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.chat.chat_requests import SLOT
+from judge_audit.judges.protocol import (
+    Judge,
+    Reply,
+    Stimulus,
+)
+from judge_audit.judges.runtimes.model_folders import (
+    CODE,
+    SETTINGS,
+    WORDS,
+)
+from judge_audit.judges.runtimes.pytorch_runtime import (
+    device_of,
+    runtime_of,
+    torch_of,
+)
+from judge_audit.judges.runtimes.transformers_runtime import (
     folder_of,
     load_model,
     load_processor,
@@ -32,10 +48,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.chat_replies import ReplyReader
-    from judge_audit.judges.chat_requests import ChatRequest
-    from judge_audit.judges.model_folders import ModelFolder
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.chat.chat_replies import ReplyReader
+    from judge_audit.judges.chat.chat_requests import ChatRequest
+    from judge_audit.judges.runtimes.model_folders import ModelFolder
 
 KIND = "generative"
 EXTRA = "transformers"

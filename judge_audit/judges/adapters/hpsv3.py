@@ -11,27 +11,36 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.errors import UsageError
-from judge_audit.judges.card_files import CardFiles
-from judge_audit.judges.model_folders import stream_digest, without_passing
-from judge_audit.judges.package_side import (
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.protocol import (
+    Judge,
+    Reply,
+    Stimulus,
+)
+from judge_audit.judges.runtimes.model_folders import stream_digest, without_passing
+from judge_audit.judges.runtimes.package_runtime import (
     own_package,
     reason_of,
     unheard,
     versions_of,
     words_digest,
 )
-from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.judges.torch_side import device_of, numbers, runtime_of, torch_of
-from judge_audit.judges.transformers_side import settings_of
+from judge_audit.judges.runtimes.pytorch_runtime import (
+    device_of,
+    numbers,
+    runtime_of,
+    torch_of,
+)
+from judge_audit.judges.runtimes.transformers_runtime import settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.package_side import OwnPackage
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.runtimes.package_runtime import OwnPackage
 
 KIND = "hpsv3"
 PACKAGES = ("torch", "hpsv3")

@@ -11,26 +11,35 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.judges.card_files import CardFiles
-from judge_audit.judges.embedding import cut_note, too_long
-from judge_audit.judges.package_side import (
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.protocol import (
+    Judge,
+    Reply,
+    Stimulus,
+)
+from judge_audit.judges.runtimes.embedding import cut_note, too_long
+from judge_audit.judges.runtimes.package_runtime import (
     own_package,
     reason_of,
     unheard,
     versions_of,
     words_digest,
 )
-from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.judges.torch_side import device_of, runtime_of, state_of, torch_of
-from judge_audit.vocabulary import State
+from judge_audit.judges.runtimes.pytorch_runtime import (
+    device_of,
+    runtime_of,
+    state_of,
+    torch_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.package_side import OwnPackage
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.runtimes.package_runtime import OwnPackage
 
 KIND = "imagereward"
 PACKAGES = ("torch", "image-reward")

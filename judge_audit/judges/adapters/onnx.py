@@ -13,13 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.errors import UsageError
-from judge_audit.judges.card_files import MIB, CardFiles
-from judge_audit.judges.heads import Head, head_of, replies_of
-from judge_audit.judges.model_shapes import fixed, input_of, misfit, outputs_of
-from judge_audit.judges.preprocessing import Preprocessing, preprocessing_of
-from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.vocabulary import State
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.cards.card_files import MIB, CardFiles
+from judge_audit.judges.protocol import (
+    Judge,
+    Reply,
+    Stimulus,
+)
+from judge_audit.judges.runtimes.heads import (
+    Head,
+    head_of,
+    replies_of,
+)
+from judge_audit.judges.runtimes.model_shapes import (
+    fixed,
+    input_of,
+    misfit,
+    outputs_of,
+)
+from judge_audit.judges.runtimes.preprocessing import Preprocessing, preprocessing_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 KIND = "onnx"
 EXTRA = "onnx"

@@ -11,12 +11,20 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.judges.card_files import CardFiles
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.embedding import EmbeddingJudge, check, cut_note
-from judge_audit.judges.model_folders import OPEN_CLIP_FILES, ModelFolder, model_folder
-from judge_audit.judges.torch_side import (
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.runtimes.embedding import (
+    EmbeddingJudge,
+    check,
+    cut_note,
+)
+from judge_audit.judges.runtimes.model_folders import (
+    OPEN_CLIP_FILES,
+    ModelFolder,
+    model_folder,
+)
+from judge_audit.judges.runtimes.pytorch_runtime import (
     device_of,
     head_of,
     missing,
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import Judge
 
 KIND = "open_clip"

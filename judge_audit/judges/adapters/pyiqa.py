@@ -13,19 +13,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.digests import file_digest, text_digest
-from judge_audit.errors import UsageError
-from judge_audit.judges.card_files import CardFiles
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.keys import secrets_around
-from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.judges.torch_side import device_of, numbers, runtime_of, torch_of
+from judge_audit.core.digests import file_digest, text_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.protocol import (
+    Judge,
+    Reply,
+    Stimulus,
+)
+from judge_audit.judges.runtimes.pytorch_runtime import (
+    device_of,
+    numbers,
+    runtime_of,
+    torch_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 KIND = "pyiqa"
 PACKAGES = ("torch", "pyiqa")

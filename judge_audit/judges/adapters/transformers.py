@@ -9,13 +9,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
-from judge_audit.judges.card_files import CardFiles
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.embedding import EmbeddingJudge, check, cut_note
-from judge_audit.judges.model_folders import CODE, PROCESSOR_FILES, WORDS, ModelFolder, model_folder
-from judge_audit.judges.torch_side import device_of, head_of, numbers, runtime_of, torch_of
-from judge_audit.judges.transformers_side import (
+from judge_audit.core.digests import text_digest
+from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.runtimes.embedding import (
+    EmbeddingJudge,
+    check,
+    cut_note,
+)
+from judge_audit.judges.runtimes.model_folders import (
+    CODE,
+    PROCESSOR_FILES,
+    WORDS,
+    ModelFolder,
+    model_folder,
+)
+from judge_audit.judges.runtimes.pytorch_runtime import (
+    device_of,
+    head_of,
+    numbers,
+    runtime_of,
+    torch_of,
+)
+from judge_audit.judges.runtimes.transformers_runtime import (
     folder_of,
     load_model,
     load_processor,
@@ -31,7 +47,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import Judge
 
 KIND = "transformers"

@@ -8,14 +8,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.ahead import ahead
-from judge_audit.axes import fingerprint
-from judge_audit.calling import runtime_id
-from judge_audit.errors import AuditError, UsageError
-from judge_audit.judges.comparing import Comparison, Preference, Undecided
+from judge_audit.core.errors import AuditError, UsageError
+from judge_audit.core.prefetch import ahead
+from judge_audit.core.vocabulary import (
+    Choice,
+    Region,
+    State,
+)
+from judge_audit.judges.calling.failure_policy import Heard, kept
+from judge_audit.judges.calling.score_calls import runtime_id
+from judge_audit.judges.pairwise.protocol import (
+    Comparison,
+    Preference,
+    Undecided,
+)
 from judge_audit.judges.protocol import PricedJudge, Stimulus
-from judge_audit.patience import Heard, kept
-from judge_audit.vocabulary import Choice, Region, State
+from judge_audit.stimuli.axes import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,11 +31,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.budget import Purse
-    from judge_audit.comparisons.planning import Asked, Key
-    from judge_audit.drawing import Drawing, Drawn
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.comparing import ComparingJudge
+    from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.pairwise.protocol import ComparingJudge
+    from judge_audit.stimuli.planning.comparisons import Asked, Key
+    from judge_audit.stimuli.rendering import Drawing, Drawn
 
     Row = Mapping[str, Any]
     Pixels = NDArray[np.uint8]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

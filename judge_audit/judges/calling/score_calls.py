@@ -12,15 +12,29 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.ahead import ahead
-from judge_audit.axes import fingerprint
-from judge_audit.digests import text_digest
-from judge_audit.drawing import Drawing, Drawn
-from judge_audit.errors import AuditError, MachineryError, UsageError
-from judge_audit.judges.protocol import Recipe, Reply, Stimulus, Unanswered
-from judge_audit.patience import Heard, kept
-from judge_audit.sight import ASKINGS, SIGHT
-from judge_audit.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import (
+    AuditError,
+    MachineryError,
+    UsageError,
+)
+from judge_audit.core.prefetch import ahead
+from judge_audit.core.vocabulary import (
+    ORIGINAL,
+    PAIR_AXIS,
+    Region,
+    State,
+)
+from judge_audit.judges.calling.failure_policy import Heard, kept
+from judge_audit.judges.protocol import (
+    Recipe,
+    Reply,
+    Stimulus,
+    Unanswered,
+)
+from judge_audit.stimuli.axes import fingerprint
+from judge_audit.stimuli.rendering import Drawing, Drawn
+from judge_audit.stimuli.sight_probes import ASKINGS, SIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,12 +42,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.budget import Purse
-    from judge_audit.drawing import Damage
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
-    from judge_audit.kinds.kind import Kind
+    from judge_audit.stimuli.axes.axis import Axis
+    from judge_audit.stimuli.mismatches.kind import Kind
+    from judge_audit.stimuli.rendering import Damage
 
     Row = Mapping[str, Any]
 

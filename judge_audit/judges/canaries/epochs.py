@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
+from judge_audit.judges.adapters.table import KIND as TABLE
 from judge_audit.judges.protocol import PricedJudge
-from judge_audit.judges.table import KIND as TABLE
 from judge_audit.lake import Lake
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.protocol import Judge, Reply, Stimulus
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.protocol import (
+        Judge,
+        Reply,
+        Stimulus,
+    )
 
 NEVER = frozenset({TABLE, "control", "ruler"})
 """Kinds of judges that cannot change behind their name: nothing is asked of them, or they are our own."""

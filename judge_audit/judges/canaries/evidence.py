@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.core.vocabulary import State
 from judge_audit.measures.canaries import Answers
-from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.canaries.past import Past
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.canaries.history import Past
+    from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
 
     Row = Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
-from judge_audit.errors import AuditError
-from judge_audit.images import load_image
-from judge_audit.probes import turns
-from judge_audit.vocabulary import ANCHOR, ORIGINAL
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import AuditError
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
+from judge_audit.stimuli.images import load_image
+from judge_audit.stimuli.planning.probes import turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
-    from judge_audit.canaries.past import Past
+    from judge_audit.judges.canaries.history import Past
 
     Row = Mapping[str, Any]
 

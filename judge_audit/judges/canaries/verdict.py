@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.digests import draw_seed
+from judge_audit.core.digests import draw_seed
+from judge_audit.core.messages import say
 from judge_audit.measures.canaries import (
     LEVEL,
     OTHERS_SILENT,
@@ -20,12 +21,11 @@ from judge_audit.measures.canaries import (
     spread,
 )
 from judge_audit.measures.orders import order_of, tau_b
-from judge_audit.messages import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.limits import Limits
+    from judge_audit.core.limits import Limits
 
 FIRST, UNCHANGED, CHANGED, DECLARED, UNKNOWN = "first", "unchanged", "changed", "declared", "unknown"
 ANOTHER = frozenset({CHANGED, DECLARED, UNKNOWN})

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from judge_audit.judges.card_files import CardFiles
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.cards.card_files import CardFiles
 
 MOST_KEY_BYTES = 16_384
 SHORTEST = 4

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.digests import file_digest
-from judge_audit.errors import Fault, InputError
-from judge_audit.judges.card_faults import ADVICE
+from judge_audit.core.digests import file_digest
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.judges.cards.card_errors import ADVICE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 MIB = 1 << 20
 MOST_ARRAY_BYTES = 1024 * MIB

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
-from judge_audit.judges.cards import card_schema, own_schema
+from judge_audit.core.errors import UsageError
+from judge_audit.judges.cards.card import card_schema, own_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.chat_replies import ReplyReader
-from judge_audit.judges.chat_requests import ChatRequest
+from judge_audit.judges.chat.chat_replies import ReplyReader
+from judge_audit.judges.chat.chat_requests import ChatRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.judges.card_files import CardFiles
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.reply_rules import ReplyRule
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.cards.card_files import CardFiles
+    from judge_audit.judges.cards.reply_rules import ReplyRule
 
 MOST_TEMPLATE_BYTES = 262_144
 MOST_TOKENS = 512

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.digests import file_digest, text_digest
-from judge_audit.errors import UsageError
+from judge_audit.core.digests import file_digest, text_digest
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 PIXELS_PER_TOKEN = 750
 """A picture counts as its pixels divided by this until an answer has told what it is: services differ widely."""

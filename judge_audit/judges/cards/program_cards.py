@@ -9,13 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge_audit.judges.card_files import MIB
+from judge_audit.judges.cards.card_files import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.judges.card_files import CardFiles
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.cards.card_files import CardFiles
 
 MOST_FILE_BYTES = 65_536 * MIB
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.vocabulary import OVERALL
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.vocabulary import OVERALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 VERSION = "1"
 """Raised whenever the same reply would be read otherwise."""

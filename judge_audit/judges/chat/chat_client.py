@@ -14,8 +14,8 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
-from judge_audit.judges.chat_failures import (
+from judge_audit.core.errors import UsageError
+from judge_audit.judges.chat.chat_failures import (
     AGAIN,
     POINTLESS,
     REFUSING,
@@ -25,12 +25,12 @@ from judge_audit.judges.chat_failures import (
     message_of,
     retry_after,
 )
-from judge_audit.judges.chat_replies import short
+from judge_audit.judges.chat.chat_replies import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.judges.keys import Hidden
+    from judge_audit.judges.cards.api_keys import Hidden
 
 MOST_REPLY_BYTES = 4 << 20
 MOST_ERROR_BYTES = 64 << 10

@@ -10,16 +10,21 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, text_digest
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.vocabulary import State
 from judge_audit.judges.protocol import Reply
-from judge_audit.judges.replies import LONGEST, REFUSAL, combined, read_reply
-from judge_audit.vocabulary import State
+from judge_audit.judges.reply_parser import (
+    LONGEST,
+    REFUSAL,
+    combined,
+    read_reply,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.judges.chat_requests import Answer
-    from judge_audit.judges.reply_rules import ReplyRule
+    from judge_audit.judges.cards.reply_rules import ReplyRule
+    from judge_audit.judges.chat.chat_requests import Answer
 
 VERSION = "1"
 """Raised whenever the same answer would be read otherwise."""

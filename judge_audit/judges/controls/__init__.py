@@ -6,25 +6,21 @@ serve beside judges that do.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
-from judge_audit.errors import MachineryError
-from judge_audit.judges.controls.comparing import PairControl, PairedJudge
-from judge_audit.judges.controls.planted import Control, PlantedJudge
-from judge_audit.judges.controls.seeing import SeeingControl, SeeingJudge
-
-NOT_CONTROLS = frozenset({"comparing", "planted", "seeing"})
+from judge_audit.core.discovery import modules_stating
+from judge_audit.core.errors import MachineryError
+from judge_audit.judges.controls.pairwise_control import PairControl, PairedJudge
+from judge_audit.judges.controls.pixel_control import SeeingControl, SeeingJudge
+from judge_audit.judges.controls.recipe_control import Control, PlantedJudge
 
 
 def _found() -> tuple[Control | PairControl | SeeingControl, ...]:
     found = []
-    for info in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name):
-        if info.name not in NOT_CONTROLS:
-            control = getattr(importlib.import_module(f"{__name__}.{info.name}"), "CONTROL", None)
-            if not isinstance(control, Control | PairControl | SeeingControl):
-                raise MachineryError(f"controls/{info.name}.py: a control has a value CONTROL.")
-            found.append(control)
+    for module in modules_stating(__name__, "CONTROL"):
+        control: Control | PairControl | SeeingControl = module.CONTROL
+        if not isinstance(control, Control | PairControl | SeeingControl):
+            file = module.__name__.rpartition(".")[2]
+            raise MachineryError(f"controls/{file}.py: a control has a value CONTROL.")
+        found.append(control)
     return tuple(found)
 
 

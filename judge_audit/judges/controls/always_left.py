@@ -1,8 +1,8 @@
 """Always names the picture shown first: a judge that answered "A" 1,734 times in 1,735 was sold as one."""
 
-from judge_audit.judges.controls.comparing import PairControl
-from judge_audit.judges.controls.planted import ALL_AXES
-from judge_audit.vocabulary import Choice
+from judge_audit.core.vocabulary import Choice
+from judge_audit.judges.controls.pairwise_control import PairControl
+from judge_audit.judges.controls.recipe_control import ALL_AXES
 
 CONTROL = PairControl(
     name="always left",

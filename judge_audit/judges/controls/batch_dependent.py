@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judge_audit.judges.controls.seeing import SeeingControl, sees_all
+from judge_audit.judges.controls.pixel_control import SeeingControl, sees_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.judges.controls.seeing import SeeingControl, sees_all
+from judge_audit.judges.controls.pixel_control import SeeingControl, sees_all
 
 if TYPE_CHECKING:
     from judge_audit.judges.protocol import Stimulus

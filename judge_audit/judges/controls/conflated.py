@@ -1,6 +1,10 @@
 """One total under four names."""
 
-from judge_audit.judges.controls.planted import SUBSCORES, Control, honest
+from judge_audit.judges.controls.recipe_control import (
+    SUBSCORES,
+    Control,
+    honest,
+)
 
 CONTROL = Control(
     name="conflated",

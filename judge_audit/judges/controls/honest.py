@@ -1,6 +1,6 @@
 """The honest judge: blind below the visible point, falling beyond it; must be convicted of nothing."""
 
-from judge_audit.judges.controls.planted import Control, honest
+from judge_audit.judges.controls.recipe_control import Control, honest
 
 CONTROL = Control(
     name="honest",

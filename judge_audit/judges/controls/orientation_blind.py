@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from judge_audit.judges.controls.seeing import SeeingControl, matter, prompted
+from judge_audit.judges.controls.pixel_control import (
+    SeeingControl,
+    matter,
+    prompted,
+)
 
 CONTROL = SeeingControl(
     name="orientation-blind",

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
-from judge_audit.judges.cards import Card
-from judge_audit.judges.comparing import Preference
-from judge_audit.judges.controls.planted import Answer, Control, PlantedJudge, honest
-from judge_audit.vocabulary import Choice
+from judge_audit.core.vocabulary import Choice
+from judge_audit.judges.cards.card import Card
+from judge_audit.judges.controls.recipe_control import (
+    Answer,
+    Control,
+    PlantedJudge,
+    honest,
+)
+from judge_audit.judges.pairwise.protocol import Preference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

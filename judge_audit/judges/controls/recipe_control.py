@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.special import ndtr, ndtri
 
-from judge_audit.digests import text_digest
-from judge_audit.judges.cards import Card
+from judge_audit.core.digests import text_digest
+from judge_audit.core.vocabulary import (
+    ORIGINAL,
+    OVERALL,
+    PAIR_AXIS,
+)
+from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Recipe, Reply
 from judge_audit.measures.headroom import COMBO
-from judge_audit.sight import SIGHT
-from judge_audit.vocabulary import ORIGINAL, OVERALL, PAIR_AXIS
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
     from judge_audit.judges.protocol import Stimulus

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judge_audit.judges.controls.comparing import PairControl
+from judge_audit.judges.controls.pairwise_control import PairControl
 
 if TYPE_CHECKING:
-    from judge_audit.judges.controls.planted import Draw
+    from judge_audit.judges.controls.recipe_control import Draw
     from judge_audit.judges.protocol import Recipe
 
 AXIS = "saturation+"

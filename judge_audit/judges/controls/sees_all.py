@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judge_audit.judges.controls.seeing import SeeingControl, sees_all
+from judge_audit.judges.controls.pixel_control import SeeingControl, sees_all
 
 CONTROL = SeeingControl(
     name="sees-all",

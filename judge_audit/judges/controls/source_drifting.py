@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judge_audit.judges.controls.planted import Control, Draw
+from judge_audit.judges.controls.recipe_control import Control, Draw
 
 if TYPE_CHECKING:
     from judge_audit.judges.protocol import Recipe

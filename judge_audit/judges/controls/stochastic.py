@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
-from judge_audit.judges.controls.planted import Control, Draw
+from judge_audit.judges.controls.recipe_control import Control, Draw
 
 if TYPE_CHECKING:
     from judge_audit.judges.protocol import Recipe

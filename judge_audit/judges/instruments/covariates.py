@@ -16,8 +16,8 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from judge_audit.digests import text_digest
-from judge_audit.judges.cards import Card
+from judge_audit.core.digests import text_digest
+from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Reply
 
 if TYPE_CHECKING:

@@ -8,11 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.comparing import Comparison, Preference, Undecided, without_scores
-from judge_audit.judges.preferences import read_preference
-from judge_audit.judges.protocol import PricedJudge, Reply, Stimulus, Unanswered
-from judge_audit.vocabulary import OVERALL, Choice, State
+from judge_audit.core.vocabulary import (
+    OVERALL,
+    Choice,
+    State,
+)
+from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.pairwise.preference_parser import read_preference
+from judge_audit.judges.pairwise.protocol import (
+    Comparison,
+    Preference,
+    Undecided,
+    without_scores,
+)
+from judge_audit.judges.protocol import (
+    PricedJudge,
+    Reply,
+    Stimulus,
+    Unanswered,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 NUMBER = {Choice.LEFT: 1.0, Choice.TIE: 0.5, Choice.RIGHT: 0.0}
 CHOICE = {number: choice for choice, number in NUMBER.items()}

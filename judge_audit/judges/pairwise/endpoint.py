@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.chat_replies import ReplyReader
-from judge_audit.judges.chat_requests import ChatRequest
-from judge_audit.judges.preferences import VERSION
-from judge_audit.judges.shown_pairs import ShownPair, reply_of
+from judge_audit.judges.chat.chat_replies import ReplyReader
+from judge_audit.judges.chat.chat_requests import ChatRequest
+from judge_audit.judges.pairwise.chat_judges import ShownPair, reply_of
+from judge_audit.judges.pairwise.preference_parser import VERSION
 
 if TYPE_CHECKING:
-    from judge_audit.judges.card_files import CardFiles
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.cards.card_files import CardFiles
     from judge_audit.judges.protocol import Reply, Stimulus
 
 WORDS = ("A", "B", "tie")

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
-from judge_audit.judges.cards import Card
-from judge_audit.judges.comparing import Comparison, Preference, without_scores
-from judge_audit.judges.identity import code_digest
-from judge_audit.judges.preferences import read_preference
-from judge_audit.vocabulary import Choice, State
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import Choice, State
+from judge_audit.judges.cards.card import Card
+from judge_audit.judges.cards.identity import code_digest
+from judge_audit.judges.pairwise.preference_parser import read_preference
+from judge_audit.judges.pairwise.protocol import (
+    Comparison,
+    Preference,
+    without_scores,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

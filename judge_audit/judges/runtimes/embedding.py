@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from judge_audit.errors import UsageError
-from judge_audit.judges.chat_replies import short
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.protocol import Reply, Stimulus
-from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.judges.card_files import CardFiles
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.heads import LayersHead
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.cards.card_files import CardFiles
+    from judge_audit.judges.runtimes.heads import LayersHead
 
 MOST_PIXELS = 64_000_000
 """A picture resized beyond this is not shown: a strip 1 × 30,000 brought to a shorter side of 224."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from judge_audit.judges.card_files import CardFiles
+    from judge_audit.judges.cards.card_files import CardFiles
 
 
 class Head(Protocol):

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.keys import secrets_around
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.judges.chat.chat_replies import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.judges.card_files import CardFiles
+    from judge_audit.judges.cards.card_files import CardFiles
 
 WEIGHTS = ("model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json")
 SETTINGS = ("config.json", "generation_config.json")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.judges.card_files import CardFiles
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.heads import Head
-    from judge_audit.judges.preprocessing import Preprocessing
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.cards.card_files import CardFiles
+    from judge_audit.judges.runtimes.heads import Head
+    from judge_audit.judges.runtimes.preprocessing import Preprocessing
 
 TYPES = {"float32": "tensor(float)", "float16": "tensor(float16)", "uint8": "tensor(uint8)"}
 REAL = frozenset({"tensor(float)", "tensor(float16)", "tensor(double)"})

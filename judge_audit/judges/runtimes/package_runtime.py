@@ -11,15 +11,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import canonical_json, file_digest, text_digest
-from judge_audit.errors import UsageError
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.keys import secrets_around
+from judge_audit.core.digests import (
+    canonical_json,
+    file_digest,
+    text_digest,
+)
+from judge_audit.core.errors import UsageError
+from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.judges.chat.chat_replies import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
 
 SOURCES = frozenset({".py", ".yaml", ".yml", ".json"})
 """What of a package is digested: its code and the settings that lie with it."""

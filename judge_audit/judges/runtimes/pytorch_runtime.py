@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.heads import LayersHead, layers_of
-from judge_audit.judges.model_folders import stream_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.runtimes.heads import LayersHead, layers_of
+from judge_audit.judges.runtimes.model_folders import stream_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.judges.card_files import CardFiles
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.cards.card_files import CardFiles
 
 OLDEST = (2, 6)
 """Of PyTorch: before it, `weights_only=True` could be made to run code (CVE-2025-32434)."""

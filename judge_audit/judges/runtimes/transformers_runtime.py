@@ -5,16 +5,21 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.chat_replies import short
-from judge_audit.judges.model_folders import CODE, FILES, model_folder, no_safetensors
-from judge_audit.judges.torch_side import missing
+from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.runtimes.model_folders import (
+    CODE,
+    FILES,
+    model_folder,
+    no_safetensors,
+)
+from judge_audit.judges.runtimes.pytorch_runtime import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judge_audit.judges.card_files import CardFiles
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.model_folders import ModelFolder
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.cards.card_files import CardFiles
+    from judge_audit.judges.runtimes.model_folders import ModelFolder
 
 OWN_NAMES = {"pillow": "pil", "torchvision": "torchvision"}
 """What transformers calls the backends of its processors."""

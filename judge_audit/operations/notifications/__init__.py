@@ -10,8 +10,9 @@ import socket
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.messages import say
-from judge_audit.notices.hook import (
+from judge_audit.core.messages import say
+from judge_audit.core.tables import from_rows
+from judge_audit.operations.notifications.hook import (
     AUDIT_FAILED,
     EPOCH_CHANGED,
     EVENTS,
@@ -21,8 +22,7 @@ from judge_audit.notices.hook import (
     Hook,
     hook_of,
 )
-from judge_audit.notices.sending import Delivery, deliver
-from judge_audit.tables import from_rows
+from judge_audit.operations.notifications.send import Delivery, deliver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from judge_audit.addresses import is_loopback
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
+from judge_audit.core.network import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.project import Configuration
+    from judge_audit.core.configuration import Configuration
 
 GATE_SHUT = "gate_shut"
 AUDIT_FAILED = "audit_failed"

@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from judge_audit.addresses import is_loopback
-from judge_audit.errors import UsageError
-from judge_audit.notices.hook import Unset
+from judge_audit.core.errors import UsageError
+from judge_audit.core.network import is_loopback
+from judge_audit.operations.notifications.hook import Unset
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judge_audit.notices.hook import Hook, Webhook
+    from judge_audit.operations.notifications.hook import Hook, Webhook
 
 TRIES = 3
 FIRST_WAIT = 1.0

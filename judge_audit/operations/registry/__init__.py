@@ -5,9 +5,14 @@ Nothing here knows of Prefect: a launcher that is handed over starts the runs.
 
 from __future__ import annotations
 
-from judge_audit.registry.ledger import Ledger
-from judge_audit.registry.settings import Settings, settings_of
-from judge_audit.registry.submitting import Launched, Outcome, Request, submit
-from judge_audit.registry.versions import Version
+from judge_audit.operations.registry.ledger import Ledger
+from judge_audit.operations.registry.settings import Settings, settings_of
+from judge_audit.operations.registry.submit import (
+    Launched,
+    Outcome,
+    Request,
+    submit,
+)
+from judge_audit.operations.registry.versions import Version
 
 __all__ = ["Launched", "Ledger", "Outcome", "Request", "Settings", "Version", "settings_of", "submit"]

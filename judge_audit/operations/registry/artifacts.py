@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from judge_audit.digests import text_digest
-from judge_audit.errors import MachineryError, UsageError
-from judge_audit.judges.keys import secrets_around
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.judges.cards.api_keys import secrets_around
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

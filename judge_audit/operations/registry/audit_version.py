@@ -7,18 +7,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.registry.ledger import COMPLETE, TOLD
-from judge_audit.registry.telling import is_open, tags_of
-from judge_audit.registry.template import ARTIFACTS, CARD_FILE, check_template, fill, write_card
+from judge_audit.operations.registry.ledger import COMPLETE, TOLD
+from judge_audit.operations.registry.registry_tags import is_open, tags_of
+from judge_audit.operations.registry.template import (
+    ARTIFACTS,
+    CARD_FILE,
+    check_template,
+    fill,
+    write_card,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from judge_audit.core.configuration import Configuration
     from judge_audit.lake import Lake
-    from judge_audit.project import Configuration
-    from judge_audit.registry.ledger import Ledger
-    from judge_audit.registry.mlflow_client import Registry
-    from judge_audit.registry.versions import Version
+    from judge_audit.operations.registry.ledger import Ledger
+    from judge_audit.operations.registry.mlflow_client import Registry
+    from judge_audit.operations.registry.versions import Version
 
     Row = dict[str, Any]
     Tags = dict[str, str]

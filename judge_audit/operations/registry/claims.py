@@ -11,15 +11,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from judge_audit.locks import grab
-from judge_audit.registry.ledger import COMPLETE, STARTED
+from judge_audit.core.file_locks import grab
+from judge_audit.operations.registry.ledger import COMPLETE, STARTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from judge_audit.registry.ledger import Ledger
-    from judge_audit.registry.versions import Version
+    from judge_audit.operations.registry.ledger import Ledger
+    from judge_audit.operations.registry.versions import Version
 
     Row = dict[str, Any]
 

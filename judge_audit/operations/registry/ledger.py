@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.tables import from_rows
+from judge_audit.core.tables import from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judge_audit.lake import Lake
-    from judge_audit.registry.versions import Version
+    from judge_audit.operations.registry.versions import Version
 
     Row = dict[str, Any]
 

@@ -8,17 +8,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import AuditError, MachineryError, UsageError
-from judge_audit.judges.keys import secrets_around
-from judge_audit.registry.artifacts import MOST_FILES, Listed, fetch
-from judge_audit.registry.versions import Version, plain
+from judge_audit.core.errors import (
+    AuditError,
+    MachineryError,
+    UsageError,
+)
+from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.operations.registry.artifacts import (
+    MOST_FILES,
+    Listed,
+    fetch,
+)
+from judge_audit.operations.registry.versions import Version, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from judge_audit.registry.artifacts import Fetched
-    from judge_audit.registry.settings import Settings
+    from judge_audit.operations.registry.artifacts import Fetched
+    from judge_audit.operations.registry.settings import Settings
 
 EXTRA = "mlflow"
 

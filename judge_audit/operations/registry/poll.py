@@ -8,18 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import AuditError
-from judge_audit.registry.auditing import tell
-from judge_audit.registry.submitting import submit
-from judge_audit.registry.template import check_template
+from judge_audit.core.errors import AuditError
+from judge_audit.operations.registry.audit_version import tell
+from judge_audit.operations.registry.submit import submit
+from judge_audit.operations.registry.template import check_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judge_audit.registry.ledger import Ledger
-    from judge_audit.registry.mlflow_client import Registry
-    from judge_audit.registry.submitting import Launcher
-    from judge_audit.registry.versions import Version
+    from judge_audit.operations.registry.ledger import Ledger
+    from judge_audit.operations.registry.mlflow_client import Registry
+    from judge_audit.operations.registry.submit import Launcher
+    from judge_audit.operations.registry.versions import Version
 
 
 @dataclass(slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.gate.words import CRITICAL, OPEN
-from judge_audit.registry.ledger import COMPLETE
-from judge_audit.standings import position_of
+from judge_audit.decisions.gate.states import CRITICAL, OPEN
+from judge_audit.decisions.standings import position_of
+from judge_audit.operations.registry.ledger import COMPLETE
 
 if TYPE_CHECKING:
     from judge_audit.lake import Lake

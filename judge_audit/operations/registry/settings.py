@@ -8,10 +8,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import UsageError
+from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from judge_audit.project import Configuration
+    from judge_audit.core.configuration import Configuration
 
 MOST = 5
 """Versions that one look at the registry submits, if audit.yaml says nothing: a first look finds years of them."""

@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from judge_audit.digests import text_digest
-from judge_audit.errors import EXIT_GOOD, EXIT_USAGE
-from judge_audit.gate.telling import CODES
-from judge_audit.registry.ledger import COMPLETE, FAILED, LOST, REQUESTED
+from judge_audit.core.digests import text_digest
+from judge_audit.core.errors import EXIT_GOOD, EXIT_USAGE
+from judge_audit.decisions.gate.summary import CODES
+from judge_audit.operations.registry.ledger import (
+    COMPLETE,
+    FAILED,
+    LOST,
+    REQUESTED,
+)
 
 if TYPE_CHECKING:
-    from judge_audit.registry.ledger import History, Ledger
-    from judge_audit.registry.versions import Version
+    from judge_audit.operations.registry.ledger import History, Ledger
+    from judge_audit.operations.registry.versions import Version
 
 MOST_LOST = 3
 """Runs of a round that may be lost (machine died, server emptied) before a person has to look."""

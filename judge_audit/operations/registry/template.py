@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from judge_audit.errors import Fault, InputError, UsageError
-from judge_audit.judges.cards import card_of, unfit
-from judge_audit.registry.versions import Version
+from judge_audit.core.errors import (
+    Fault,
+    InputError,
+    UsageError,
+)
+from judge_audit.judges.cards.card import card_of, unfit
+from judge_audit.operations.registry.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

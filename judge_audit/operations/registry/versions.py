@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.digests import text_digest
-from judge_audit.terminal import harmless
+from judge_audit.core.digests import text_digest
+from judge_audit.core.formatting import harmless
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -1,6 +1,12 @@
 """Runs: every start of `run`, `release` or `gate`, by hand or by a scheduler, and what became of it."""
 
-from judge_audit.runs.reading import Runs, read_runs
-from judge_audit.runs.recording import GATE, RELEASE, RUN, Run, recorded
+from judge_audit.operations.runs.run_history import Runs, read_runs
+from judge_audit.operations.runs.run_record import (
+    GATE,
+    RELEASE,
+    RUN,
+    Run,
+    recorded,
+)
 
 __all__ = ["GATE", "RELEASE", "RUN", "Run", "Runs", "read_runs", "recorded"]

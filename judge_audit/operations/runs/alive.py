@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from judge_audit.locks import grab
+from judge_audit.core.file_locks import grab
 
 if TYPE_CHECKING:
     from pathlib import Path

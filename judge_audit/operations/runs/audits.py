@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from judge_audit.canaries.judging import DECLARED
-from judge_audit.naming import names_of
+from judge_audit.judges.canaries.verdict import DECLARED
+from judge_audit.lake.judge_names import names_of
 
 if TYPE_CHECKING:
     from datetime import datetime

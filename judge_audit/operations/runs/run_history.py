@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.runs.alive import lives
+from judge_audit.operations.runs.alive import lives
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

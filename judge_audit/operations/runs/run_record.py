@@ -10,24 +10,52 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit import __version__
-from judge_audit.canaries.judging import UNKNOWN
-from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_MACHINERY, AuditError, UsageError
-from judge_audit.gate.words import CRITICAL, OPEN, SHUT
-from judge_audit.judges.keys import secrets_around
+from judge_audit.core.errors import (
+    EXIT_GOOD,
+    EXIT_JUDGE_FAILED,
+    EXIT_MACHINERY,
+    AuditError,
+    UsageError,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.tables import from_rows
+from judge_audit.core.times import minute
+from judge_audit.decisions.gate.states import (
+    CRITICAL,
+    OPEN,
+    SHUT,
+)
+from judge_audit.judges.canaries.verdict import UNKNOWN
+from judge_audit.judges.cards.api_keys import secrets_around
 from judge_audit.lake import Lake
-from judge_audit.messages import say
-from judge_audit.notices import AUDIT_FAILED, EPOCH_CHANGED, GATE_SHUT, hook_of, notify
-from judge_audit.runs.alive import Life, lock_of
-from judge_audit.runs.audits import audit_left_open, new_epoch, opened_by
-from judge_audit.runs.reading import COMPLETE, FAILED, INTERRUPTED, LOST, STARTED, STOPPED, read_runs
-from judge_audit.tables import from_rows
-from judge_audit.times import minute
+from judge_audit.operations.notifications import (
+    AUDIT_FAILED,
+    EPOCH_CHANGED,
+    GATE_SHUT,
+    hook_of,
+    notify,
+)
+from judge_audit.operations.runs.alive import Life, lock_of
+from judge_audit.operations.runs.audits import (
+    audit_left_open,
+    new_epoch,
+    opened_by,
+)
+from judge_audit.operations.runs.run_history import (
+    COMPLETE,
+    FAILED,
+    INTERRUPTED,
+    LOST,
+    STARTED,
+    STOPPED,
+    read_runs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from judge_audit.notices import Hook
-    from judge_audit.project import Configuration
+    from judge_audit.core.configuration import Configuration
+    from judge_audit.operations.notifications import Hook
 
     Row = dict[str, Any]
 

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import UsageError
-from judge_audit.gate.approvals import approvals_of
-from judge_audit.naming import first_names
-from judge_audit.runs.reading import newest, read_runs
-from judge_audit.standings import position_of
-from judge_audit.vocabulary import POOLED
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import POOLED
+from judge_audit.decisions.gate.approvals import approvals_of
+from judge_audit.decisions.standings import position_of
+from judge_audit.lake.judge_names import first_names
+from judge_audit.operations.runs.run_history import newest, read_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
     from judge_audit.lake import Lake
-    from judge_audit.runs.reading import Runs
+    from judge_audit.operations.runs.run_history import Runs
 
     Row = dict[str, Any]
 

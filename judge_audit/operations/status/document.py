@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_USAGE
-from judge_audit.gate.words import CANNOT, CRITICAL, OPEN, SHUT
-from judge_audit.messages import say
-from judge_audit.runs.reading import BAD, LOST
-from judge_audit.runs.recording import GATE, lost_reason
-from judge_audit.status.gathering import Held
+from judge_audit.core.errors import (
+    EXIT_GOOD,
+    EXIT_JUDGE_FAILED,
+    EXIT_USAGE,
+)
+from judge_audit.core.messages import say
+from judge_audit.decisions.gate.states import (
+    CANNOT,
+    CRITICAL,
+    OPEN,
+    SHUT,
+)
+from judge_audit.operations.runs.run_history import BAD, LOST
+from judge_audit.operations.runs.run_record import GATE, lost_reason
+from judge_audit.operations.status.collect import Held
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta

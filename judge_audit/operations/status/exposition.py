@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.gate.words import OPEN
-from judge_audit.messages import say
-from judge_audit.status.document import NEVER, age_text
-from judge_audit.terminal import harmless
-from judge_audit.times import minute
-from judge_audit.vocabulary import Position
+from judge_audit.core.formatting import harmless
+from judge_audit.core.messages import say
+from judge_audit.core.times import minute
+from judge_audit.core.vocabulary import Position
+from judge_audit.decisions.gate.states import OPEN
+from judge_audit.operations.status.document import NEVER, age_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,18 +5,18 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.messages import say
-from judge_audit.notices import STALE, notify
-from judge_audit.runs.recording import tell_lost
-from judge_audit.status.document import NO_AUDIT, age_text
-from judge_audit.status.document import STALE as STALE_FINDING
-from judge_audit.times import minute
+from judge_audit.core.messages import say
+from judge_audit.core.times import minute
+from judge_audit.operations.notifications import STALE, notify
+from judge_audit.operations.runs.run_record import tell_lost
+from judge_audit.operations.status.document import NO_AUDIT, age_text
+from judge_audit.operations.status.document import STALE as STALE_FINDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from judge_audit.lake import Lake
-    from judge_audit.notices import Hook
+    from judge_audit.operations.notifications import Hook
 
 NEVER = "never"
 """Stands in a notice for the audit of a judge that has none."""

@@ -8,22 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.axes import fingerprint
-from judge_audit.axes.scratch import Scratch
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import UsageError
-from judge_audit.images import load_image
-from judge_audit.masks import load_mask
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import ORIGINAL
 from judge_audit.people.freshness import draw_ladder, needs_mask
-from judge_audit.probes import choose_ladder_items, ladder_probe_ids, probe_id
-from judge_audit.study.choosing import ASSUMED_SPREAD, half_width, items_needed, ranked, spread_of
-from judge_audit.study.plan import Ladder, Study
-from judge_audit.vocabulary import ORIGINAL
+from judge_audit.people.study.item_selection import (
+    ASSUMED_SPREAD,
+    half_width,
+    items_needed,
+    ranked,
+    spread_of,
+)
+from judge_audit.people.study.plan import Ladder, Study
+from judge_audit.stimuli.axes import fingerprint
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.images import load_image
+from judge_audit.stimuli.masks import load_mask
+from judge_audit.stimuli.planning.probes import (
+    choose_ladder_items,
+    ladder_probe_ids,
+    probe_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judge_audit.axes.axis import Axis
+    from judge_audit.stimuli.axes.axis import Axis
 
     Row = Mapping[str, Any]
 

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.measures.estimates import PASS_LEVEL, Estimate, wilson
+from judge_audit.measures.estimates import (
+    PASS_LEVEL,
+    Estimate,
+    wilson,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.study.plan import Ladder
+    from judge_audit.people.study.plan import Ladder
 
 
 @dataclass(frozen=True, slots=True)

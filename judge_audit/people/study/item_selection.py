@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from judge_audit.digests import text_digest
+from judge_audit.core.digests import text_digest
 from judge_audit.measures.estimates import PASS_LEVEL
 from judge_audit.people.zones import READ_ENOUGH
 

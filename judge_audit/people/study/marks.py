@@ -7,17 +7,17 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.core.tables import from_rows
 from judge_audit.people.freshness import ladder_digest
-from judge_audit.study.plan import PROTOCOL_VERSION
-from judge_audit.tables import from_rows
+from judge_audit.people.study.plan import PROTOCOL_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
     from judge_audit.lake import Lake
-    from judge_audit.study.plan import Slot, Study
-    from judge_audit.study.readers import Reader
+    from judge_audit.people.study.plan import Slot, Study
+    from judge_audit.people.study.readers import Reader
 
     Key = tuple[str, str, bool, int]
     Row = Mapping[str, Any]

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.axes.scratch import Scratch
-from judge_audit.digests import pixel_digest
-from judge_audit.errors import UsageError
-from judge_audit.images import load_image
-from judge_audit.masks import load_mask, mask_digest
+from judge_audit.core.digests import pixel_digest
+from judge_audit.core.errors import UsageError
 from judge_audit.people.freshness import draw_ladder
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.images import load_image
+from judge_audit.stimuli.masks import load_mask, mask_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.study.plan import Ladder
+    from judge_audit.people.study.plan import Ladder
+    from judge_audit.stimuli.axes.axis import Axis
 
     Pixels = NDArray[np.uint8]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from judge_audit.study.planning import Planned
+    from judge_audit.people.study.build_plan import Planned
 
 
 def plan_lines(path: Path, planned: Planned) -> list[str]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from judge_audit.study.marks import Mark
+from judge_audit.people.study.marks import Mark
 
 MOST_REASON = 200
 SCREEN = {

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from judge_audit.errors import MachineryError
-from judge_audit.messages import say
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.messages import say
+from judge_audit.core.templating import strict_environment
 from judge_audit.people.zones import READ_ENOUGH
-from judge_audit.report.templating import strict_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from judge_audit.study.figures import Figure
-    from judge_audit.study.results import AxisResult, ReaderResult, Results
+    from judge_audit.people.study.figures import Figure
+    from judge_audit.people.study.results import (
+        AxisResult,
+        ReaderResult,
+        Results,
+    )
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM, ROW = 300, 10, 22, 8, 24, 9
 
@@ -28,7 +32,7 @@ def write_page(results: Results, target: Path) -> None:
     Raises:
         MachineryError: If the disk refuses.
     """
-    environment = strict_environment("judge_audit.study")
+    environment = strict_environment("judge_audit.people.study")
     words = {
         "say": say,
         "share": share_text,

@@ -6,20 +6,20 @@ import socket
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from judge_audit.addresses import is_loopback
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.audits.plugins import find_axes
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.network import is_loopback
 from judge_audit.lake import Lake
-from judge_audit.parts import find_axes
-from judge_audit.study.desk import Desk
-from judge_audit.study.folder import register
-from judge_audit.study.guard import LOOPBACK
-from judge_audit.study.marks import Marks
-from judge_audit.study.showing import Gallery
+from judge_audit.people.study.folder import register
+from judge_audit.people.study.marks import Marks
+from judge_audit.people.study.middleware import LOOPBACK
+from judge_audit.people.study.picture_provider import Gallery
+from judge_audit.people.study.server_state import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judge_audit.study.folder import StudyFolder
+    from judge_audit.people.study.folder import StudyFolder
 
 EXPOSED = (
     "Warning: this page is now reachable from other machines over plain HTTP. Links and marks can be read and changed "
@@ -45,7 +45,7 @@ def serve_study(
     """
     import uvicorn  # noqa: PLC0415 - only where a page is served
 
-    from judge_audit.study.server import make_app  # noqa: PLC0415 - it brings the web framework
+    from judge_audit.people.study.server import make_app  # noqa: PLC0415 - it brings the web framework
 
     gallery = Gallery({name: part.thing for name, part in find_axes(folder.project).items()})
     say(f"Checking {len(folder.study.ladders)} ladders …")

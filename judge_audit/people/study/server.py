@@ -17,18 +17,26 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from judge_audit.study.guard import Guard
-from judge_audit.study.marks import Conflict, Mark, Unreasoned
-from judge_audit.study.plan import HALF_PERIOD_MS, Slot
-from judge_audit.study.png import stored_png
-from judge_audit.study.readers import by_token, open_session, sealed
-from judge_audit.study.requests import Malformed, read_mark
-from judge_audit.study.showing import StaleLadderError
+from judge_audit.people.study.marks import (
+    Conflict,
+    Mark,
+    Unreasoned,
+)
+from judge_audit.people.study.middleware import Guard
+from judge_audit.people.study.picture_provider import StaleLadderError
+from judge_audit.people.study.plan import HALF_PERIOD_MS, Slot
+from judge_audit.people.study.png import stored_png
+from judge_audit.people.study.readers import (
+    by_token,
+    open_session,
+    sealed,
+)
+from judge_audit.people.study.requests import Malformed, read_mark
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from judge_audit.study.desk import Desk, Session
+    from judge_audit.people.study.server_state import Desk, Session
 
 COOKIE = "reader"
 AHEAD = 1
@@ -233,7 +241,7 @@ def _step(slot: Slot, strength: float) -> int | None:
 
 
 def _page(name: str, status: int = 200) -> Response:
-    content = (files("judge_audit.study") / "page" / name).read_text(encoding="utf-8")
+    content = (files("judge_audit.people.study") / "page" / name).read_text(encoding="utf-8")
     if PAGES[name] == "text/html":
         return HTMLResponse(content, status)
     return Response(content, status, media_type=PAGES[name])

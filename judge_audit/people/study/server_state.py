@@ -6,15 +6,15 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from judge_audit.study.plan import Slot, slots_of
-from judge_audit.study.readers import Reader, by_session
+from judge_audit.people.study.plan import Slot, slots_of
+from judge_audit.people.study.readers import Reader, by_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judge_audit.study.folder import StudyFolder
-    from judge_audit.study.marks import Marks
-    from judge_audit.study.showing import Gallery
+    from judge_audit.people.study.folder import StudyFolder
+    from judge_audit.people.study.marks import Marks
+    from judge_audit.people.study.picture_provider import Gallery
 
 
 @dataclass(frozen=True, slots=True)

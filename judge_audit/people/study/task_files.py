@@ -11,9 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
-from judge_audit.errors import MachineryError, UsageError
-from judge_audit.study.png import stored_png
-from judge_audit.study.tasks import HIGH, LETTERS, LOW, NEVER
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.people.study.png import stored_png
+from judge_audit.people.study.tasks import (
+    HIGH,
+    LETTERS,
+    LOW,
+    NEVER,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.study.tasks import Pack, Task
+    from judge_audit.people.study.tasks import Pack, Task
 
     Picture = Callable[[Any], NDArray[np.uint8]]
 

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.digests import canonical_json, draw_seed, text_digest
-from judge_audit.errors import UsageError
-from judge_audit.study.plan import slots_of
+from judge_audit.core.digests import (
+    canonical_json,
+    draw_seed,
+    text_digest,
+)
+from judge_audit.core.errors import UsageError
+from judge_audit.people.study.plan import slots_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.study.plan import Ladder, Study
+    from judge_audit.people.study.plan import Ladder, Study
 
     Row = Mapping[str, Any]
 

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from judge_audit.messages import say
-from judge_audit.report.charts import CHARACTER, WIDTH, shortened
-from judge_audit.report.people_words import bounded, plain
+from judge_audit.core.messages import say
+from judge_audit.report.charts.charts import (
+    CHARACTER,
+    WIDTH,
+    shortened,
+)
+from judge_audit.report.sections.people_words import bounded, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

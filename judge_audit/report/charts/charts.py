@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from judge_audit.messages import say
+from judge_audit.core.messages import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

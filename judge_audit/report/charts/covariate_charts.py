@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from judge_audit.checks.covariate_rows import SHARE
-from judge_audit.messages import say
-from judge_audit.report.charts import CHARACTER, WIDTH, lift_text, shortened
-from judge_audit.report.covariates import percent_text, turns
-from judge_audit.vocabulary import SMALL
+from judge_audit.checks.covariates.covariate_rows import SHARE
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import SMALL
+from judge_audit.report.charts.charts import (
+    CHARACTER,
+    WIDTH,
+    lift_text,
+    shortened,
+)
+from judge_audit.report.sections.covariates import percent_text, turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from judge_audit.messages import say
-from judge_audit.report.charts import WIDTH, lift_text, number_text, shortened
-from judge_audit.report.nights import (
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Position
+from judge_audit.report.charts.charts import (
+    WIDTH,
+    lift_text,
+    number_text,
+    shortened,
+)
+from judge_audit.report.charts.nights import (
     RIGHT,
     Plane,
     date,
@@ -21,7 +27,6 @@ from judge_audit.report.nights import (
     text,
     times,
 )
-from judge_audit.vocabulary import Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

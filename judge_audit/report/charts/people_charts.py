@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from judge_audit.messages import say
-from judge_audit.report.charts import CHARACTER, WIDTH, number_text, shortened
-from judge_audit.report.people_words import bounded, percent_bounds, place_name, plain
-from judge_audit.vocabulary import POOLED
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import POOLED
+from judge_audit.report.charts.charts import (
+    CHARACTER,
+    WIDTH,
+    number_text,
+    shortened,
+)
+from judge_audit.report.sections.people_words import (
+    bounded,
+    percent_bounds,
+    place_name,
+    plain,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

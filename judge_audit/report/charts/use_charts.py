@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from judge_audit.messages import say
-from judge_audit.report.charts import WIDTH, lift_text, shortened
-from judge_audit.report.use_evidence import LIFT
+from judge_audit.core.messages import say
+from judge_audit.report.charts.charts import (
+    WIDTH,
+    lift_text,
+    shortened,
+)
+from judge_audit.report.sections.use_evidence import LIFT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

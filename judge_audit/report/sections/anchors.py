@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from judge_audit.anchors.coverage import TIERS, coverage
-from judge_audit.anchors.standing import SCHEMA
-from judge_audit.messages import say
-from judge_audit.vocabulary import ANCHOR
+from judge_audit.anchors.tables import SCHEMA
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import ANCHOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.canaries.judging import ANOTHER, UNCHANGED
-from judge_audit.messages import say
+from judge_audit.core.messages import say
+from judge_audit.judges.canaries.verdict import ANOTHER, UNCHANGED
 from judge_audit.report.facts import rows_of
 
 if TYPE_CHECKING:

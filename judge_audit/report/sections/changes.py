@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
-from judge_audit.change.answers import DROP, NET
-from judge_audit.change.rows import MEASURES, held
-from judge_audit.messages import say
-from judge_audit.report import change_charts, people_words
-from judge_audit.report.people_words import bounded
-from judge_audit.report.pictures import SIDE, data_uri
-from judge_audit.vocabulary import POOLED
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import POOLED
+from judge_audit.decisions.judge_change.answers import DROP, NET
+from judge_audit.decisions.judge_change.rows import MEASURES, held
+from judge_audit.report.charts import change_charts
+from judge_audit.report.sections import people_words
+from judge_audit.report.sections.people_words import bounded
+from judge_audit.report.sheets.pictures import SIDE, data_uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.change import Change, OnAnchors, Replay
-    from judge_audit.change.comparing import OnDimension
+    from judge_audit.decisions.judge_change import (
+        Change,
+        OnAnchors,
+        Replay,
+    )
+    from judge_audit.decisions.judge_change.dimension_change import OnDimension
 
     Row = Mapping[str, Any]
     Pixels = Callable[[str], NDArray[np.uint8]]

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.covariate_rows import DIFFERENCE, NAME, SHARE, name_of
-from judge_audit.covariates import COVARIATES
-from judge_audit.messages import knows, say
-from judge_audit.report.ladders import finite, verdict_of
-from judge_audit.vocabulary import POOLED, SMALL, Verdict
+from judge_audit.checks.covariates.covariate_rows import (
+    DIFFERENCE,
+    NAME,
+    SHARE,
+    name_of,
+)
+from judge_audit.core.messages import knows, say
+from judge_audit.core.vocabulary import (
+    POOLED,
+    SMALL,
+    Verdict,
+)
+from judge_audit.judges.instruments.covariates import COVARIATES
+from judge_audit.report.sections.ladders import finite, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

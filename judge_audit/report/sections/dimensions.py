@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.mismatch_cells import CELL
-from judge_audit.checks.mismatch_pairs import CONSTRUCTED, HAND_MADE
-from judge_audit.checks.mismatch_rows import EFFECTIVE, NAME, SELECTIVITY
-from judge_audit.kinds.kind import DIMENSIONS
-from judge_audit.report.ladders import finite, verdict_of
-from judge_audit.vocabulary import OVERALL, POOLED
+from judge_audit.checks.mismatches.mismatch_cells import CELL
+from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED, HAND_MADE
+from judge_audit.checks.mismatches.mismatch_rows import (
+    EFFECTIVE,
+    NAME,
+    SELECTIVITY,
+)
+from judge_audit.core.vocabulary import OVERALL, POOLED
+from judge_audit.report.sections.ladders import finite, verdict_of
+from judge_audit.stimuli.mismatches.kind import DIMENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.kinds.kind import Kind
     from judge_audit.report.facts import Facts
+    from judge_audit.stimuli.mismatches.kind import Kind
 
     Row = Mapping[str, Any]
 

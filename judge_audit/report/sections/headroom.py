@@ -5,16 +5,35 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.axes.scratch import Scratch
-from judge_audit.checks.headroom import NAME
-from judge_audit.combined import draw_combined, read_recipe
-from judge_audit.measures.headroom import GREEDY, PAIR, SINGLE, half_of, is_combined, read_combo
-from judge_audit.messages import knows, say
-from judge_audit.report.charts import lift_text, number_text
-from judge_audit.report.forest import Group, Line, forest
-from judge_audit.report.ladders import finite, rises, verdict_of
-from judge_audit.report.pictures import SIDE, Pair, data_uri
-from judge_audit.vocabulary import POOLED, Verdict
+from judge_audit.checks.ladders.headroom import NAME
+from judge_audit.core.messages import knows, say
+from judge_audit.core.vocabulary import POOLED, Verdict
+from judge_audit.measures.headroom import (
+    GREEDY,
+    PAIR,
+    SINGLE,
+    half_of,
+    is_combined,
+    read_combo,
+)
+from judge_audit.report.charts.charts import lift_text, number_text
+from judge_audit.report.charts.forest import (
+    Group,
+    Line,
+    forest,
+)
+from judge_audit.report.sections.ladders import (
+    finite,
+    rises,
+    verdict_of,
+)
+from judge_audit.report.sheets.pictures import (
+    SIDE,
+    Pair,
+    data_uri,
+)
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.combinations import draw_combined, read_recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,9 +43,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
     from judge_audit.report.facts import Facts
-    from judge_audit.report.placing import Placing
+    from judge_audit.report.percentiles import Placing
+    from judge_audit.stimuli.axes.axis import Axis
 
     Row = Mapping[str, Any]
     Pixels = NDArray[np.uint8]

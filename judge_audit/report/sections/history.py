@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.gate.suites import builtin_suites
+from judge_audit.core.vocabulary import OVERALL, POOLED
+from judge_audit.decisions.gate.suites import builtin_suites
 from judge_audit.report.facts import rows_of
-from judge_audit.vocabulary import OVERALL, POOLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

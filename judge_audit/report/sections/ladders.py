@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.mismatch_cells import CELL
-from judge_audit.report.placing import lift
-from judge_audit.vocabulary import IMAGES, POOLED, READ, Verdict
+from judge_audit.checks.mismatches.mismatch_cells import CELL
+from judge_audit.core.vocabulary import (
+    IMAGES,
+    POOLED,
+    READ,
+    Verdict,
+)
+from judge_audit.report.percentiles import lift
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.axes.axis import Axis
     from judge_audit.report.facts import Facts
-    from judge_audit.report.placing import Placing
+    from judge_audit.report.percentiles import Placing
+    from judge_audit.stimuli.axes.axis import Axis
 
     Row = Mapping[str, Any]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.messages import say
-from judge_audit.standings import capability_of
-from judge_audit.vocabulary import Capability, Verdict
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Capability, Verdict
+from judge_audit.decisions.standings import capability_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.messages import say
-from judge_audit.report.ladders import finite, verdict_of
-from judge_audit.report.people_map import agreement_of, disagreement_of
-from judge_audit.report.people_matrices import matrices_of
-from judge_audit.report.people_words import bounded, figure_of, plain, shared, turned
-from judge_audit.vocabulary import POOLED, WITHIN, Verdict
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    POOLED,
+    WITHIN,
+    Verdict,
+)
+from judge_audit.report.charts.people_map import agreement_of, disagreement_of
+from judge_audit.report.sections.ladders import finite, verdict_of
+from judge_audit.report.sections.people_matrices import matrices_of
+from judge_audit.report.sections.people_words import (
+    bounded,
+    figure_of,
+    plain,
+    shared,
+    turned,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from judge_audit.report.facts import Facts
-    from judge_audit.report.people_words import Figure
+    from judge_audit.report.sections.people_words import Figure
 
     Row = Mapping[str, Any]
 

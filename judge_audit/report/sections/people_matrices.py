@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.messages import say
-from judge_audit.report.ladders import finite, verdict_of
-from judge_audit.report.people_words import figure_of
-from judge_audit.vocabulary import OVERALL, POOLED
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import OVERALL, POOLED
+from judge_audit.report.sections.ladders import finite, verdict_of
+from judge_audit.report.sections.people_words import figure_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

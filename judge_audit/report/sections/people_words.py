@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.messages import say
-from judge_audit.report.ladders import finite
-from judge_audit.vocabulary import POOLED, SMALL, WITHIN
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import (
+    POOLED,
+    SMALL,
+    WITHIN,
+)
+from judge_audit.report.sections.ladders import finite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.stability import EDGE, NAME, TOP
-from judge_audit.messages import say
-from judge_audit.report.charts import number_text
-from judge_audit.report.forest import Group, Line, forest
-from judge_audit.report.ladders import finite, verdict_of
-from judge_audit.vocabulary import POOLED, SMALL
+from judge_audit.checks.ladders.stability import (
+    EDGE,
+    NAME,
+    TOP,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import POOLED, SMALL
+from judge_audit.report.charts.charts import number_text
+from judge_audit.report.charts.forest import (
+    Group,
+    Line,
+    forest,
+)
+from judge_audit.report.sections.ladders import finite, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.messages import say
-from judge_audit.report.ladders import finite, verdict_of
-from judge_audit.vocabulary import POOLED, Verdict
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import POOLED, Verdict
+from judge_audit.report.sections.ladders import finite, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judge_audit.kinds.kind import Built, Material
-from judge_audit.report.pair_sheets import PairShown
-from judge_audit.showing import chosen_pictures
+from judge_audit.report.sheets.contact_sheet import chosen_pictures
+from judge_audit.report.sheets.pair_sheets import PairShown
+from judge_audit.stimuli.mismatches.kind import Built, Material
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from judge_audit.brand import BrandRules
-    from judge_audit.kinds.kind import Kind
+    from judge_audit.stimuli.brand_rules import BrandRules
+    from judge_audit.stimuli.mismatches.kind import Kind
 
 
 def show_pairs(kind: Kind, materials: Sequence[Material]) -> list[PairShown]:

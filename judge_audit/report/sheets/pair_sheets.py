@@ -11,18 +11,32 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw
 
-from judge_audit.kinds.kind import Built
-from judge_audit.messages import say
-from judge_audit.report.lettering import cut, fonts, wrapped
-from judge_audit.report.sheets import GAP, INK, MARGIN, PAPER, SOFT
+from judge_audit.core.messages import say
+from judge_audit.report.sheets.sheets import (
+    GAP,
+    INK,
+    MARGIN,
+    PAPER,
+    SOFT,
+)
+from judge_audit.report.sheets.text_drawing import (
+    cut,
+    fonts,
+    wrapped,
+)
+from judge_audit.stimuli.mismatches.kind import Built
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.kinds.kind import Box, Kind, Unsuited
-    from judge_audit.report.sheets import Colour
+    from judge_audit.report.sheets.sheets import Colour
+    from judge_audit.stimuli.mismatches.kind import (
+        Box,
+        Kind,
+        Unsuited,
+    )
 
     Pixels = NDArray[np.uint8]
 

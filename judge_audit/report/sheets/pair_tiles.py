@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judge_audit.kinds.kind import Built
-from judge_audit.mismatches import sides_of
-from judge_audit.report.pair_sheets import PairShown, tiles_of
-from judge_audit.report.pictures import jpeg_uri
+from judge_audit.report.sheets.pair_sheets import PairShown, tiles_of
+from judge_audit.report.sheets.pictures import jpeg_uri
+from judge_audit.stimuli.mismatches.kind import Built
+from judge_audit.stimuli.planning.mismatches import sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.kinds.kind import Mask
+    from judge_audit.stimuli.mismatches.kind import Mask
 
 Pixels = NDArray[np.uint8]
 Members = Callable[[Mapping[str, Any]], tuple[Pixels, Pixels]]

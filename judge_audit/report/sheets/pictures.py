@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import cv2
 import numpy as np
 
-from judge_audit.axes.scratch import Scratch
+from judge_audit.stimuli.axes.image_buffers import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
+    from judge_audit.stimuli.axes.axis import Axis
 
     Pixels = NDArray[np.uint8]
 

@@ -11,16 +11,20 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw
 
-from judge_audit.axes.scratch import Scratch
-from judge_audit.messages import knows, say
-from judge_audit.report.lettering import cut, fonts, wrapped
+from judge_audit.core.messages import knows, say
+from judge_audit.report.sheets.text_drawing import (
+    cut,
+    fonts,
+    wrapped,
+)
+from judge_audit.stimuli.axes.image_buffers import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
+    from judge_audit.stimuli.axes.axis import Axis
 
     Pixels = NDArray[np.uint8]
     Colour = tuple[int, int, int]

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.axes.scratch import Scratch
-from judge_audit.messages import knows, say
-from judge_audit.report.pictures import jpeg_uri
-from judge_audit.report.sheets import is_fine, tile_of, zone_at
-from judge_audit.vocabulary import State
+from judge_audit.core.messages import knows, say
+from judge_audit.core.vocabulary import State
+from judge_audit.report.sheets.pictures import jpeg_uri
+from judge_audit.report.sheets.sheets import (
+    is_fine,
+    tile_of,
+    zone_at,
+)
+from judge_audit.stimuli.axes.image_buffers import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +24,8 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Axis
     from judge_audit.report.facts import Facts
+    from judge_audit.stimuli.axes.axis import Axis
 
     Pixels = NDArray[np.uint8]
     Row = Mapping[str, Any]

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import TYPE_CHECKING
 
-from judge_audit.axes.axis import Axis
-from judge_audit.errors import MachineryError
-from judge_audit.sight import SIGHT
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, POOLED
+from judge_audit.core.discovery import modules_stating
+from judge_audit.core.errors import MachineryError
+from judge_audit.core.vocabulary import (
+    ANCHOR,
+    ORIGINAL,
+    POOLED,
+)
+from judge_audit.stimuli.axes.axis import Axis
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-NOT_AXES = frozenset({"axis", "regions", "scratch"})
 
 
 def builtin_axes() -> dict[str, Axis]:
     """Give the shipped axes by name.
 
     Raises:
-        MachineryError: If a file in the folder holds no axes, or a name stands twice; names the file.
+        MachineryError: If a file that states `AXES` holds no axes, or a name stands twice; names the file.
     """
     found: dict[str, Axis] = {}
-    for info in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name):
-        if info.name in NOT_AXES:
-            continue
-        for axis in axes_of(importlib.import_module(f"{__name__}.{info.name}"), info.name):
+    for module in modules_stating(__name__, "AXES"):
+        file = module.__name__.rpartition(".")[2]
+        for axis in axes_of(module, file):
             if axis.name in found:
-                raise MachineryError(
-                    f"axes/{info.name}.py: the axis “{axis.name}” stands in another file too."
-                )
+                raise MachineryError(f"axes/{file}.py: the axis “{axis.name}” stands in another file too.")
             found[axis.name] = axis
     return found
 

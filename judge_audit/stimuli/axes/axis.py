@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
     Pixels = NDArray[np.uint8]
 
@@ -38,8 +38,8 @@ class Axis:
         overdone: Declared strength from which a change counts as objectionable when nobody has read it.
         visibility: Which provisional visibility models apply: "tone", "blur", "noise", "jpeg", or None (missing
             until read).
-        statistic: Surface statistic the axis is meant to move (a name in `judge_audit.surface.STATISTICS`),
-            None where no statistic stands for it.
+        statistic: Surface statistic the axis is meant to move (a name in
+            `judge_audit.stimuli.surface_statistics.STATISTICS`), None where no statistic stands for it.
         rises: True if that statistic rises with strength.
         recipe_version: Raised whenever the same strength would draw other pixels.
         draw: The drawing rule.

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from judge_audit.axes.axis import Axis
-from judge_audit.axes.blur import sigma_in_pixels
-from judge_audit.axes.regions import subject
-from judge_audit.axes.scratch import ladder
+from judge_audit.stimuli.axes.axis import Axis
+from judge_audit.stimuli.axes.blur import sigma_in_pixels
+from judge_audit.stimuli.axes.image_buffers import ladder
+from judge_audit.stimuli.axes.regions import subject
 
 if TYPE_CHECKING:
-    from judge_audit.axes.axis import Pixels
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.axis import Pixels
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
 WEAKEST = 0.06
 """Below it a Gaussian moves no pixel of a picture of some hundred pixels."""

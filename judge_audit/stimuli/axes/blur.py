@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.axes.axis import Axis
-from judge_audit.axes.scratch import ladder
+from judge_audit.stimuli.axes.axis import Axis
+from judge_audit.stimuli.axes.image_buffers import ladder
 
 if TYPE_CHECKING:
-    from judge_audit.axes.axis import Pixels
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.axis import Pixels
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
 THRESHOLD = 0.18
 """Sigma of about 0.9 px at 512 px, between the visual-difference models' 0.5 and 1.7 px."""

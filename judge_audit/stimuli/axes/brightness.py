@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.axes.axis import Axis
-from judge_audit.axes.saturation import LINEAR
-from judge_audit.axes.scratch import ladder, looked_up
+from judge_audit.stimuli.axes.axis import Axis
+from judge_audit.stimuli.axes.image_buffers import ladder, looked_up
+from judge_audit.stimuli.axes.saturation import LINEAR
 
 if TYPE_CHECKING:
-    from judge_audit.axes.axis import Pixels
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.axis import Pixels
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
 THRESHOLD = 0.12
 """About 5 % of encoded brightness (Song & Luo 2001)."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from judge_audit.axes.axis import Axis
-from judge_audit.errors import MachineryError
+from judge_audit.core.errors import MachineryError
+from judge_audit.stimuli.axes.axis import Axis
 
 if TYPE_CHECKING:
-    from judge_audit.axes.axis import Pixels
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.axis import Pixels
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
 STRENGTHS = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 45.0, 65.0, 80.0, 90.0, 96.0)
 """Whole numbers, as qualities are; geometric until the scale of qualities ends."""

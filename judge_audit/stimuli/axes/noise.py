@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.axes.axis import Axis
-from judge_audit.axes.scratch import ladder
-from judge_audit.digests import pixel_digest
+from judge_audit.core.digests import pixel_digest
+from judge_audit.stimuli.axes.axis import Axis
+from judge_audit.stimuli.axes.image_buffers import ladder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Pixels
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.axis import Pixels
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
 THRESHOLD = 3.0
 """Levels; between the visual-difference models' 1.5 and 6 at one minute of arc a pixel."""

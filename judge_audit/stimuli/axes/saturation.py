@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from judge_audit.axes.axis import Axis
-from judge_audit.axes.scratch import ladder, looked_up_wide
+from judge_audit.stimuli.axes.axis import Axis
+from judge_audit.stimuli.axes.image_buffers import ladder, looked_up_wide
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Pixels
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.axis import Pixels
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
 THRESHOLD = 0.12
 """Song & Luo (2001): a mean colour difference of 2.5 is reached near 12 % of chroma."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from judge_audit.axes.axis import Axis
-from judge_audit.axes.blur import THRESHOLD, sigma_in_pixels
-from judge_audit.axes.scratch import ladder
+from judge_audit.stimuli.axes.axis import Axis
+from judge_audit.stimuli.axes.blur import THRESHOLD, sigma_in_pixels
+from judge_audit.stimuli.axes.image_buffers import ladder
 
 if TYPE_CHECKING:
-    from judge_audit.axes.axis import Pixels
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.axis import Pixels
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
 BLOCK = 2**17
 """Bytes worked on at a time: both pictures and what is made of them fit the processor's cache."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.axes.axis import Axis
-from judge_audit.axes.regions import corner
-from judge_audit.axes.scratch import ladder
+from judge_audit.stimuli.axes.axis import Axis
+from judge_audit.stimuli.axes.image_buffers import ladder
+from judge_audit.stimuli.axes.regions import corner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from judge_audit.axes.axis import Pixels
-    from judge_audit.axes.scratch import Scratch
+    from judge_audit.stimuli.axes.axis import Pixels
+    from judge_audit.stimuli.axes.image_buffers import Scratch
 
 THRESHOLD = 0.1
 TALL = 6.0

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import MachineryError
-from judge_audit.kinds.kind import DIMENSIONS, EXPECTATIONS, Kind
+from judge_audit.core.discovery import modules_stating
+from judge_audit.core.errors import MachineryError
+from judge_audit.stimuli.mismatches.kind import (
+    DIMENSIONS,
+    EXPECTATIONS,
+    Kind,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-NOT_KINDS = frozenset({"elements", "exchanges", "kind", "places"})
 
 
 def mismatch_kinds() -> dict[str, Kind]:
     """Give the shipped mismatch kinds by name.
 
     Raises:
-        MachineryError: If a file in the folder holds no sound kind, or a name stands twice; names the file.
+        MachineryError: If a file that states a `KIND` holds no sound one, or a name stands twice; names the file.
     """
     found: dict[str, Kind] = {}
-    for info in sorted(pkgutil.iter_modules(__path__), key=lambda entry: entry.name):
-        if info.name in NOT_KINDS:
-            continue
-        kind = mismatch_of(importlib.import_module(f"{__name__}.{info.name}"), info.name)
+    for module in modules_stating(__name__, "KIND"):
+        file = module.__name__.rpartition(".")[2]
+        kind = mismatch_of(module, file)
         if kind.name in found:
-            raise MachineryError(f"kinds/{info.name}.py: the kind “{kind.name}” stands in another file too.")
+            raise MachineryError(f"kinds/{file}.py: the kind “{kind.name}” stands in another file too.")
         found[kind.name] = kind
     return found
 

@@ -12,17 +12,35 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from judge_audit.axes.regions import salient
-from judge_audit.kinds.elements import ELEMENTS, copy_block, fitted, overlaid
-from judge_audit.kinds.kind import Built, Kind, Unsuited, Variant, box_of, picture_difficulty, too_small
+from judge_audit.stimuli.axes.regions import salient
+from judge_audit.stimuli.mismatches.elements import (
+    ELEMENTS,
+    copy_block,
+    fitted,
+    overlaid,
+)
+from judge_audit.stimuli.mismatches.kind import (
+    Built,
+    Kind,
+    Unsuited,
+    Variant,
+    box_of,
+    picture_difficulty,
+    too_small,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from judge_audit.brand import BrandRule
-    from judge_audit.kinds.kind import Box, Mask, Material, Pixels
+    from judge_audit.stimuli.brand_rules import BrandRule
+    from judge_audit.stimuli.mismatches.kind import (
+        Box,
+        Mask,
+        Material,
+        Pixels,
+    )
 
 NAME = "compliance_breach"
 

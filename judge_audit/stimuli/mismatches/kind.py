@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from judge_audit.digests import draw_seed, pixel_digest
+from judge_audit.core.digests import draw_seed, pixel_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from judge_audit.brand import BrandRules
+    from judge_audit.stimuli.brand_rules import BrandRules
 
     Pixels = NDArray[np.uint8]
     Mask = NDArray[np.bool_]

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 import cv2
 import numpy as np
 
-from judge_audit.axes.regions import salient
-from judge_audit.items import part_box_of
-from judge_audit.kinds.kind import Unsuited, box_of
+from judge_audit.inputs.items import part_box_of
+from judge_audit.stimuli.axes.regions import salient
+from judge_audit.stimuli.mismatches.kind import Unsuited, box_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from judge_audit.kinds.kind import Mask, Material, Pixels
+    from judge_audit.stimuli.mismatches.kind import (
+        Mask,
+        Material,
+        Pixels,
+    )
 
 INSIDE = 0.6
 """Share of a disc that must lie in the allowed part."""

@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.axes.blur import AXES as BLUR
-from judge_audit.axes.noise import AXES as NOISE
-from judge_audit.axes.scratch import Scratch
-from judge_audit.kinds.kind import Built, Kind, Unsuited, Variant, picture_difficulty, too_small
+from judge_audit.stimuli.axes.blur import AXES as BLUR
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.axes.noise import AXES as NOISE
+from judge_audit.stimuli.mismatches.kind import (
+    Built,
+    Kind,
+    Unsuited,
+    Variant,
+    picture_difficulty,
+    too_small,
+)
 
 if TYPE_CHECKING:
-    from judge_audit.kinds.kind import Material
+    from judge_audit.stimuli.mismatches.kind import Material
 
 DETAIL = 1.0
 """Mean levels the blur must move; a picture that loses less was soft, or empty, before."""

@@ -9,11 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from judge_audit.kinds.exchanges import SMALL_WORDS, exchanges
-from judge_audit.kinds.kind import Built, Kind, Unsuited, Variant
+from judge_audit.stimuli.mismatches.exchanges import SMALL_WORDS, exchanges
+from judge_audit.stimuli.mismatches.kind import (
+    Built,
+    Kind,
+    Unsuited,
+    Variant,
+)
 
 if TYPE_CHECKING:
-    from judge_audit.kinds.kind import Material
+    from judge_audit.stimuli.mismatches.kind import Material
 
 NAME = "semantic_miss"
 

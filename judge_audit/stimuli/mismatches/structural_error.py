@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from judge_audit.kinds.exchanges import states_count
-from judge_audit.kinds.kind import (
+from judge_audit.stimuli.mismatches.exchanges import states_count
+from judge_audit.stimuli.mismatches.kind import (
     Built,
     Kind,
     Unsuited,
@@ -22,13 +22,22 @@ from judge_audit.kinds.kind import (
     picture_difficulty,
     too_small,
 )
-from judge_audit.kinds.places import INSIDE, disc, find_places, laid
+from judge_audit.stimuli.mismatches.places import (
+    INSIDE,
+    disc,
+    find_places,
+    laid,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judge_audit.kinds.kind import Mask, Material, Pixels
-    from judge_audit.kinds.places import Place
+    from judge_audit.stimuli.mismatches.kind import (
+        Mask,
+        Material,
+        Pixels,
+    )
+    from judge_audit.stimuli.mismatches.places import Place
 
     Damage = Callable[[Pixels, Place, np.random.Generator], tuple[Pixels, Mask, str]]
 

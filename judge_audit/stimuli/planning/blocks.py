@@ -11,12 +11,12 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.vocabulary import ANCHOR
+from judge_audit.core.vocabulary import ANCHOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.probes import Plan
+    from judge_audit.stimuli.planning.probes import Plan
 
 BATCHES_PER_BLOCK = 4
 """A block holds at least so many batches: its last one is rarely full, and that is to cost little."""

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.digests import text_digest
+from judge_audit.core.digests import text_digest
+from judge_audit.core.vocabulary import (
+    ANCHOR,
+    ORIGINAL,
+    PAIR_AXIS,
+)
 from judge_audit.measures.headroom import is_combined
-from judge_audit.sight import SIGHT
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

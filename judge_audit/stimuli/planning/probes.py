@@ -9,21 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.axes.axis import strength_text
-from judge_audit.digests import row_digest, text_digest
-from judge_audit.errors import Fault, InputError
-from judge_audit.sight import ITEMS as SIGHT_ITEMS
-from judge_audit.sight import SIGHT_PROBES, other_prompts
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, Region
+from judge_audit.core.digests import row_digest, text_digest
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import (
+    ANCHOR,
+    ORIGINAL,
+    Region,
+)
+from judge_audit.stimuli.axes.axis import strength_text
+from judge_audit.stimuli.sight_probes import ITEMS as SIGHT_ITEMS
+from judge_audit.stimuli.sight_probes import SIGHT_PROBES, other_prompts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.mismatches import Mismatches
+    from judge_audit.stimuli.axes.axis import Axis
+    from judge_audit.stimuli.planning.mismatches import Mismatches
 
 RETEST = 2
 """Untouched ladder items are scored at least this often: the judge's own noise is measured, not declared."""

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import judge_audit
-from judge_audit import calling
+from judge_audit.audits.stages import check as examining
+from judge_audit.audits.stages import plan as planning
+from judge_audit.judges.calling import score_calls as calling
 from judge_audit.lake import Lake
-from judge_audit.stages import examining, planning
 
 sys.path.append(str(Path(__file__).parent))
 from fault_world import make, same

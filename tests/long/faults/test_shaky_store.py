@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import judge_audit
-from judge_audit.errors import MachineryError
+from judge_audit.core.errors import MachineryError
 
 sys.path.append(str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[2] / "parts"))

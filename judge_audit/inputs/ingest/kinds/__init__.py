@@ -6,15 +6,15 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
-from judge_audit.errors import MachineryError, UsageError
+from judge_audit.core.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.imports.arranging import Arranged
-    from judge_audit.imports.columns import Field
-    from judge_audit.imports.mapping import Reading
-    from judge_audit.imports.taking import Around, Taken
+    from judge_audit.inputs.ingest.column_mapping import Reading
+    from judge_audit.inputs.ingest.columns import Field
+    from judge_audit.inputs.ingest.reshape import Arranged
+    from judge_audit.inputs.ingest.rows import Around, Taken
 
 
 class Kind(Protocol):

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.imports.columns import Field
-from judge_audit.imports.taking import Taken, numbered, read_values, refuse_twice, unknown_note
+from judge_audit.inputs.ingest.columns import Field
+from judge_audit.inputs.ingest.rows import (
+    Taken,
+    numbered,
+    read_values,
+    refuse_twice,
+    unknown_note,
+)
 
 if TYPE_CHECKING:
-    from judge_audit.imports.arranging import Arranged
-    from judge_audit.imports.mapping import Reading
-    from judge_audit.imports.taking import Around
+    from judge_audit.inputs.ingest.column_mapping import Reading
+    from judge_audit.inputs.ingest.reshape import Arranged
+    from judge_audit.inputs.ingest.rows import Around
 
 TABLE = "choices"
 VALUE = "item_id"

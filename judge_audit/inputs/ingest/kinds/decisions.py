@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judge_audit.imports.columns import Field
-from judge_audit.imports.taking import Taken, read_values, refuse_twice
+from judge_audit.inputs.ingest.columns import Field
+from judge_audit.inputs.ingest.rows import (
+    Taken,
+    read_values,
+    refuse_twice,
+)
 
 if TYPE_CHECKING:
-    from judge_audit.imports.arranging import Arranged
-    from judge_audit.imports.mapping import Reading
-    from judge_audit.imports.taking import Around
+    from judge_audit.inputs.ingest.column_mapping import Reading
+    from judge_audit.inputs.ingest.reshape import Arranged
+    from judge_audit.inputs.ingest.rows import Around
 
 TABLE = "decisions"
 VALUE = ""

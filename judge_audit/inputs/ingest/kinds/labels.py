@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.imports.columns import Field, Unfit, is_nothing, number_of, shortened
-from judge_audit.imports.taking import Taken, numbered, read_values, refuse_twice, unknown_note
-from judge_audit.vocabulary import OVERALL
+from judge_audit.core.vocabulary import OVERALL
+from judge_audit.inputs.ingest.columns import (
+    Field,
+    Unfit,
+    is_nothing,
+    number_of,
+    shortened,
+)
+from judge_audit.inputs.ingest.rows import (
+    Taken,
+    numbered,
+    read_values,
+    refuse_twice,
+    unknown_note,
+)
 
 if TYPE_CHECKING:
-    from judge_audit.imports.arranging import Arranged, Entry
-    from judge_audit.imports.mapping import Reading, Scale
-    from judge_audit.imports.taking import Around
+    from judge_audit.inputs.ingest.column_mapping import Reading, Scale
+    from judge_audit.inputs.ingest.reshape import Arranged, Entry
+    from judge_audit.inputs.ingest.rows import Around
 
     Row = dict[str, Any]
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.imports.columns import Field
-from judge_audit.imports.taking import Taken, read_values, refuse_twice, unknown_note
-from judge_audit.people.drawing import QUEUES
-from judge_audit.vocabulary import OVERALL
+from judge_audit.core.vocabulary import OVERALL
+from judge_audit.inputs.ingest.columns import Field
+from judge_audit.inputs.ingest.rows import (
+    Taken,
+    read_values,
+    refuse_twice,
+    unknown_note,
+)
+from judge_audit.people.review_sample import QUEUES
 
 if TYPE_CHECKING:
-    from judge_audit.imports.arranging import Arranged, Entry
-    from judge_audit.imports.mapping import Reading
-    from judge_audit.imports.taking import Around
+    from judge_audit.inputs.ingest.column_mapping import Reading
+    from judge_audit.inputs.ingest.reshape import Arranged, Entry
+    from judge_audit.inputs.ingest.rows import Around
 
     Row = dict[str, Any]
 

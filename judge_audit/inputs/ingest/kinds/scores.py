@@ -5,21 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.imports.answers import EMPTY, call_row, packed, read_raw, score_rows, state_lines
-from judge_audit.imports.columns import Field
-from judge_audit.imports.covariates import check_names, covariate_rows
-from judge_audit.imports.items import ITEM_COLUMNS, NO_SOURCE, items_of_rows, probe_name, probe_row
-from judge_audit.imports.known import against_lake, describe, held_scores
-from judge_audit.imports.taking import Taken, read_values
-from judge_audit.judges.reply_rules import rule_of
+from judge_audit.inputs.ingest.answers import (
+    EMPTY,
+    call_row,
+    packed,
+    read_raw,
+    score_rows,
+    state_lines,
+)
+from judge_audit.inputs.ingest.columns import Field
+from judge_audit.inputs.ingest.covariates import check_names, covariate_rows
+from judge_audit.inputs.ingest.items import (
+    ITEM_COLUMNS,
+    NO_SOURCE,
+    items_of_rows,
+    probe_name,
+    probe_row,
+)
+from judge_audit.inputs.ingest.rows import Taken, read_values
+from judge_audit.inputs.ingest.table_judge import (
+    against_lake,
+    describe,
+    held_scores,
+)
+from judge_audit.judges.cards.reply_rules import rule_of
 
 if TYPE_CHECKING:
-    from judge_audit.errors import Fault
-    from judge_audit.imports.arranging import Arranged, Entry
-    from judge_audit.imports.mapping import Reading
-    from judge_audit.imports.taking import Around
-    from judge_audit.judges.reply_rules import ReplyRule
-    from judge_audit.vocabulary import State
+    from judge_audit.core.errors import Fault
+    from judge_audit.core.vocabulary import State
+    from judge_audit.inputs.ingest.column_mapping import Reading
+    from judge_audit.inputs.ingest.reshape import Arranged, Entry
+    from judge_audit.inputs.ingest.rows import Around
+    from judge_audit.judges.cards.reply_rules import ReplyRule
 
     Row = dict[str, Any]
     Found = tuple[float | None, State]

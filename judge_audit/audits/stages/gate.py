@@ -8,29 +8,53 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import AuditError, UsageError
-from judge_audit.gate.approvals import SCREENING, Approver, approve, last_use
-from judge_audit.gate.asking import APPROVED, Answer, ask_gate, audit_of, candidate_of, held_against
-from judge_audit.gate.certificate import digest_of, items_of, make_certificate
-from judge_audit.gate.comparing import compare_with
-from judge_audit.gate.telling import CODES, document_of, lines_of
-from judge_audit.gate.verifying import picture_digest
-from judge_audit.images import load_image
-from judge_audit.lake.questions import questions
-from judge_audit.messages import say
-from judge_audit.naming import called
-from judge_audit.parts import find_suites, find_uses, find_views
+from judge_audit.audits.plugins import (
+    find_suites,
+    find_uses,
+    find_views,
+)
+from judge_audit.audits.verify import picture_digest
+from judge_audit.core.errors import AuditError, UsageError
+from judge_audit.core.messages import say
+from judge_audit.core.tables import from_rows
+from judge_audit.decisions.gate.approvals import (
+    SCREENING,
+    Approver,
+    approve,
+    last_use,
+)
+from judge_audit.decisions.gate.baseline import compare_with
+from judge_audit.decisions.gate.certificate import (
+    digest_of,
+    items_of,
+    make_certificate,
+)
+from judge_audit.decisions.gate.evaluate import (
+    APPROVED,
+    Answer,
+    ask_gate,
+    audit_of,
+    candidate_of,
+    held_against,
+)
+from judge_audit.decisions.gate.summary import (
+    CODES,
+    document_of,
+    lines_of,
+)
+from judge_audit.lake.judge_names import called
+from judge_audit.lake.queries import questions
 from judge_audit.report.certificate import write_certificate
-from judge_audit.report.pictures import data_uri
-from judge_audit.tables import from_rows
+from judge_audit.report.sheets.pictures import data_uri
+from judge_audit.stimuli.images import load_image
 
 SIDE = 240
 """Longest side of a picture in a certificate, in pixels."""
 
 if TYPE_CHECKING:
+    from judge_audit.audits.session import Session
+    from judge_audit.audits.stages.plan import Prepared
     from judge_audit.lake import Lake
-    from judge_audit.session import Session
-    from judge_audit.stages.planning import Prepared
 
     Row = dict[str, Any]
 

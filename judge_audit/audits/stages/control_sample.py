@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.probes import turns
-from judge_audit.sight import SIGHT
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
+from judge_audit.core.vocabulary import (
+    ANCHOR,
+    ORIGINAL,
+    PAIR_AXIS,
+)
+from judge_audit.stimuli.planning.probes import turns
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
-    from judge_audit.session import Session
+    from judge_audit.audits.session import Session
 
 ITEMS = 600
 """Untouched items that controls answer at the most, beside the members of pairs."""

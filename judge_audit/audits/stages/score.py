@@ -9,26 +9,35 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.calling import score_block
-from judge_audit.errors import UsageError
+from judge_audit.audits.stages.canaries import keep_to
+from judge_audit.audits.stages.comparisons import (
+    answers_of,
+    buy_comparisons,
+    comparing,
+)
+from judge_audit.audits.stages.plan import combined_plans
+from judge_audit.core.errors import UsageError
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import (
+    ANCHOR,
+    ORIGINAL,
+    PAIR_AXIS,
+    State,
+)
+from judge_audit.judges.calling.score_calls import score_block
 from judge_audit.measures.headroom import COMBO
-from judge_audit.sight import SIGHT
-from judge_audit.stages.comparing import answers_of, buy_comparisons, comparing
-from judge_audit.stages.planning import combined_plans
-from judge_audit.stages.watching import keep_to
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from judge_audit.blocks import Block
-    from judge_audit.budget import Purse
-    from judge_audit.calling import BatchResult
-    from judge_audit.drawing import Damage
+    from judge_audit.audits.session import Session
+    from judge_audit.audits.stages.plan import Prepared
+    from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.calling.score_calls import BatchResult
     from judge_audit.judges.protocol import Judge
-    from judge_audit.session import Session
-    from judge_audit.stages.planning import Prepared
+    from judge_audit.stimuli.planning.blocks import Block
+    from judge_audit.stimuli.rendering import Damage
 
     Work = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
     """Items, each with its probes."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.audits.stages.plan import combined_plans
+from judge_audit.core.vocabulary import PAIR_AXIS
+from judge_audit.decisions.standings import POSITION_ROW
 from judge_audit.lake.connect import connect_to
 from judge_audit.report import build_report, write_report
-from judge_audit.stages.planning import combined_plans
-from judge_audit.standings import POSITION_ROW
-from judge_audit.vocabulary import PAIR_AXIS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.session import Session
-    from judge_audit.stages.planning import Prepared
+    from judge_audit.audits.session import Session
+    from judge_audit.audits.stages.plan import Prepared
 
     Pixels = NDArray[np.uint8]
 

@@ -9,17 +9,34 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.limits import Limits, read_limits
-from judge_audit.measures.pilot import Design, Noise, stated
-from judge_audit.measures.planning import LARGEST, Prices, bought, needed, power
-from judge_audit.measures.rehearsal import Beside, Drift, Lift, Share, Spill, shift_of
-from judge_audit.messages import say
-from judge_audit.vocabulary import Verdict
+from judge_audit.core.limits import Limits, read_limits
+from judge_audit.core.messages import say
+from judge_audit.core.vocabulary import Verdict
+from judge_audit.measures.pilot import (
+    Design,
+    Noise,
+    stated,
+)
+from judge_audit.measures.power_simulation import (
+    Beside,
+    Drift,
+    Lift,
+    Share,
+    Spill,
+    shift_of,
+)
+from judge_audit.measures.sample_size import (
+    LARGEST,
+    Prices,
+    bought,
+    needed,
+    power,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from judge_audit.measures.rehearsal import Rehearsed
+    from judge_audit.measures.power_simulation import Rehearsed
 
 DRAWS = 200
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.errors import UsageError
-from judge_audit.imports.known import family_of
-from judge_audit.imports.paired import pairs_of, table_mismatches
-from judge_audit.imports.rereading import reread
-from judge_audit.kinds import mismatch_kinds
-from judge_audit.probes import Plan, name_plan
-from judge_audit.vocabulary import ANCHOR
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import ANCHOR
+from judge_audit.inputs.ingest.imported_pairs import pairs_of, table_mismatches
+from judge_audit.inputs.ingest.reparse import reread
+from judge_audit.inputs.ingest.table_judge import family_of
+from judge_audit.stimuli.mismatches import mismatch_kinds
+from judge_audit.stimuli.planning.probes import Plan, name_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from judge_audit.judges.cards import Card
-    from judge_audit.kinds.kind import Kind
+    from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
+    from judge_audit.stimuli.mismatches.kind import Kind
 
     Row = Mapping[str, Any]
 

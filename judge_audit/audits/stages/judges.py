@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from judge_audit.tables import from_rows
+from judge_audit.core.tables import from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.judges.cards import Card
+    from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
 
 

@@ -8,23 +8,31 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.axes import fingerprint
-from judge_audit.blocks import blocks
+from judge_audit.audits.session import responses
+from judge_audit.audits.stages.canaries import keep_to
+from judge_audit.audits.stages.plan import (
+    combined_plans,
+    count_asked,
+    unsettled_of,
+)
 from judge_audit.checks.evidence import Evidence
-from judge_audit.checks.headroom_choice import choose
-from judge_audit.combined import CHOSEN_MOST, combined_rows, visible_points
-from judge_audit.limits import read_limits
-from judge_audit.probes import RETEST, Plan
-from judge_audit.session import responses
-from judge_audit.stages.planning import combined_plans, count_asked, unsettled_of
-from judge_audit.stages.watching import keep_to
-from judge_audit.tables import empty, from_rows
-from judge_audit.vocabulary import ORIGINAL, State
+from judge_audit.checks.ladders.headroom_choice import choose
+from judge_audit.core.limits import read_limits
+from judge_audit.core.tables import empty, from_rows
+from judge_audit.core.vocabulary import ORIGINAL, State
+from judge_audit.stimuli.axes import fingerprint
+from judge_audit.stimuli.combinations import (
+    CHOSEN_MOST,
+    combined_rows,
+    visible_points,
+)
+from judge_audit.stimuli.planning.blocks import blocks
+from judge_audit.stimuli.planning.probes import RETEST, Plan
 
 if TYPE_CHECKING:
-    from judge_audit.judges.cards import Card
-    from judge_audit.session import Session
-    from judge_audit.stages.planning import Prepared
+    from judge_audit.audits.session import Session
+    from judge_audit.audits.stages.plan import Prepared
+    from judge_audit.judges.cards.card import Card
 
 
 def combine(current: Session, prepared: Prepared) -> Prepared:

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from scipy import special
 
-from judge_audit.checks.mismatch_cells import CELL
-from judge_audit.judges.controls.planted import ALL_AXES
+from judge_audit.checks.mismatches.mismatch_cells import CELL
+from judge_audit.core.messages import knows, say
+from judge_audit.core.vocabulary import POOLED, Verdict
+from judge_audit.judges.controls.recipe_control import ALL_AXES
 from judge_audit.measures.estimates import corrected_level
-from judge_audit.messages import knows, say
-from judge_audit.vocabulary import POOLED, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.judges.controls.comparing import PairControl
-    from judge_audit.judges.controls.planted import Control
-    from judge_audit.judges.controls.seeing import SeeingControl
+    from judge_audit.judges.controls.pairwise_control import PairControl
+    from judge_audit.judges.controls.pixel_control import SeeingControl
+    from judge_audit.judges.controls.recipe_control import Control
 
 NAME = "controls"
 MISMATCH_CHECK, COPIES = "mismatch", "copies"

@@ -10,22 +10,31 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.calling import rows_of
-from judge_audit.errors import AuditError, Fault, InputError, UsageError
-from judge_audit.images import ImageError, load_image
-from judge_audit.items import check_columns, resolve_image
-from judge_audit.judges.protocol import PricedJudge, Stimulus, Unanswered
-from judge_audit.limits import read_limits
-from judge_audit.probes import choose_ladder_items, count_calls
-from judge_audit.rows import read_rows
-from judge_audit.sight import SIGHT
+from judge_audit.core.errors import (
+    AuditError,
+    Fault,
+    InputError,
+    UsageError,
+)
+from judge_audit.core.limits import read_limits
+from judge_audit.core.row_files import read_rows
+from judge_audit.inputs.items import check_columns, resolve_image
+from judge_audit.judges.calling.score_calls import rows_of
+from judge_audit.judges.protocol import (
+    PricedJudge,
+    Stimulus,
+    Unanswered,
+)
+from judge_audit.stimuli.images import ImageError, load_image
+from judge_audit.stimuli.planning.probes import choose_ladder_items, count_calls
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from judge_audit.axes.axis import Axis
     from judge_audit.judges.protocol import Judge, Reply
+    from judge_audit.stimuli.axes.axis import Axis
 
 PICTURES = 3
 PATIENCE = 45.0

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from judge_audit.budget import BudgetReached, money
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.calling.budget import BudgetReached, money
 from judge_audit.judges.protocol import PricedJudge
-from judge_audit.vocabulary import State
 
 if TYPE_CHECKING:
-    from judge_audit.session import Session
-    from judge_audit.stages.planning import Prepared
+    from judge_audit.audits.session import Session
+    from judge_audit.audits.stages.plan import Prepared
 
 ENOUGH = 3
 """Answers from which on what they cost is a better guess than the prices in the card."""

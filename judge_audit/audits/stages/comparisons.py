@@ -9,30 +9,35 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from judge_audit.axes import fingerprint
-from judge_audit.calling import recipe_of
-from judge_audit.comparisons.answers import heard
-from judge_audit.comparisons.asking import Easel, compare_block, row_of, settled
-from judge_audit.comparisons.planning import ComparisonPlan, plan_comparisons
-from judge_audit.drawing import Drawing
-from judge_audit.errors import UsageError
-from judge_audit.judges.comparing import ComparingJudge, Preference
+from judge_audit.checks.pairwise.answers import heard
+from judge_audit.core.errors import UsageError
+from judge_audit.core.messages import say
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import PAIR_AXIS, State
+from judge_audit.judges.calling.comparison_calls import (
+    Easel,
+    compare_block,
+    row_of,
+    settled,
+)
+from judge_audit.judges.calling.score_calls import recipe_of
 from judge_audit.judges.controls import comparing_controls
-from judge_audit.messages import say
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import PAIR_AXIS, State
+from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference
+from judge_audit.stimuli.axes import fingerprint
+from judge_audit.stimuli.planning.comparisons import ComparisonPlan, plan_comparisons
+from judge_audit.stimuli.rendering import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judge_audit.blocks import Block
-    from judge_audit.budget import Purse
-    from judge_audit.comparisons.answers import Heard
-    from judge_audit.comparisons.planning import Asked, Key
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.controls.comparing import PairedJudge
+    from judge_audit.audits.session import Session
+    from judge_audit.checks.pairwise.answers import Heard
+    from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.controls.pairwise_control import PairedJudge
     from judge_audit.judges.protocol import Recipe
-    from judge_audit.session import Session
+    from judge_audit.stimuli.planning.blocks import Block
+    from judge_audit.stimuli.planning.comparisons import Asked, Key
 
     Row = Mapping[str, Any]
 

@@ -13,34 +13,53 @@ import pyarrow.compute as pc
 
 from judge_audit import __version__
 from judge_audit.anchors import keep
-from judge_audit.anchors.standing import item_rows
-from judge_audit.axes import fingerprint
-from judge_audit.blocks import Block, blocks
-from judge_audit.combined import chosen_id, soundings, soundings_id
-from judge_audit.digests import canonical_json, file_digest, row_digest, text_digest
-from judge_audit.imports.planning import plan_table_audit
+from judge_audit.anchors.tables import item_rows
+from judge_audit.audits.plugins import part_digests
+from judge_audit.audits.stages.canaries import watch
+from judge_audit.audits.stages.clock_skew import clock_notes
+from judge_audit.audits.stages.comparisons import (
+    comparing,
+    control_cards,
+    outstanding,
+    plan_notes,
+)
+from judge_audit.audits.stages.judges import register
+from judge_audit.audits.table_plan import plan_table_audit
+from judge_audit.core.digests import (
+    canonical_json,
+    file_digest,
+    row_digest,
+    text_digest,
+)
+from judge_audit.core.messages import say
+from judge_audit.core.tables import empty, from_rows
+from judge_audit.core.vocabulary import (
+    ANCHOR,
+    ORIGINAL,
+    PAIR_AXIS,
+    State,
+)
 from judge_audit.measures.headroom import COMBO
-from judge_audit.messages import say
-from judge_audit.mismatches import plan_mismatches
-from judge_audit.parts import part_digests
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
-from judge_audit.probes import make_plan, turns
-from judge_audit.sight import SIGHT
-from judge_audit.stages.clocks import clock_notes
-from judge_audit.stages.comparing import comparing, control_cards, outstanding, plan_notes
-from judge_audit.stages.registering import register
-from judge_audit.stages.watching import watch
-from judge_audit.tables import empty, from_rows
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
+from judge_audit.stimuli.axes import fingerprint
+from judge_audit.stimuli.combinations import (
+    chosen_id,
+    soundings,
+    soundings_id,
+)
+from judge_audit.stimuli.planning.blocks import Block, blocks
+from judge_audit.stimuli.planning.mismatches import plan_mismatches
+from judge_audit.stimuli.planning.probes import make_plan, turns
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from judge_audit.anchors import AnchorsUsed
-    from judge_audit.canaries import Watched
-    from judge_audit.probes import Plan
-    from judge_audit.session import Session
+    from judge_audit.audits.session import Session
+    from judge_audit.judges.canaries import Watched
+    from judge_audit.stimuli.planning.probes import Plan
 
 
 KEYS = ["probe_id", "repeat"]

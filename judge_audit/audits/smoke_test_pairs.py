@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.budget import money
-from judge_audit.errors import AuditError, UsageError
-from judge_audit.judges.comparing import Comparison, Undecided
+from judge_audit.audits.smoke_test import LADDER_ITEMS, PATIENCE
+from judge_audit.core.errors import AuditError, UsageError
+from judge_audit.core.vocabulary import Choice
+from judge_audit.judges.calling.budget import money
+from judge_audit.judges.pairwise.protocol import Comparison, Undecided
 from judge_audit.judges.protocol import PricedJudge
-from judge_audit.trying import LADDER_ITEMS, PATIENCE
-from judge_audit.vocabulary import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.judges.comparing import ComparingJudge, Preference
+    from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference
     from judge_audit.judges.protocol import Stimulus
+    from judge_audit.stimuli.axes.axis import Axis
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from judge_audit.budget import BudgetReached
-from judge_audit.calling import score_block
-from judge_audit.canaries import (
+from judge_audit.audits.stages.judges import register
+from judge_audit.core.errors import UsageError
+from judge_audit.core.limits import read_limits
+from judge_audit.core.messages import say
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import State
+from judge_audit.judges.calling.budget import BudgetReached
+from judge_audit.judges.calling.score_calls import score_block
+from judge_audit.judges.canaries import (
     FEWEST,
     Watched,
     answers_of,
@@ -22,24 +28,28 @@ from judge_audit.canaries import (
     services_of,
     watched,
 )
-from judge_audit.canaries.choosing import missing, planned
-from judge_audit.canaries.judging import CHANGED, DECLARED, FIRST, UNCHANGED, UNKNOWN
-from judge_audit.errors import UsageError
-from judge_audit.limits import read_limits
-from judge_audit.messages import say
-from judge_audit.stages.registering import register
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import State
+from judge_audit.judges.canaries.selection import missing, planned
+from judge_audit.judges.canaries.verdict import (
+    CHANGED,
+    DECLARED,
+    FIRST,
+    UNCHANGED,
+    UNKNOWN,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
 
-    from judge_audit.canaries import Canary, Compared, Past
-    from judge_audit.judges.cards import Card
-    from judge_audit.session import Session
-    from judge_audit.stages.planning import Prepared
+    from judge_audit.audits.session import Session
+    from judge_audit.audits.stages.plan import Prepared
+    from judge_audit.judges.canaries import (
+        Canary,
+        Compared,
+        Past,
+    )
+    from judge_audit.judges.cards.card import Card
 
     Row = dict[str, Any]
 

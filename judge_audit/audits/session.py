@@ -14,32 +14,40 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.anchors import hold_to_lake, read_anchors
-from judge_audit.brand import read_brand_rules
-from judge_audit.budget import FOLDER as BUDGET_FOLDER
-from judge_audit.budget import Purse
-from judge_audit.canaries import at_epoch, known_epoch
-from judge_audit.covariates import Surveyor
-from judge_audit.digests import canonical_json, text_digest
-from judge_audit.errors import UsageError
-from judge_audit.images import load_image
-from judge_audit.imports.paired import pairs_of
-from judge_audit.items import ItemsRead, read_items
+from judge_audit.audits.plugins import (
+    configured_judge,
+    find_mismatches,
+    select_axes,
+)
+from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.errors import UsageError
+from judge_audit.core.vocabulary import (
+    ANCHOR,
+    PAIR_AXIS,
+    POOLED,
+)
+from judge_audit.inputs.ingest.imported_pairs import pairs_of
+from judge_audit.inputs.items import ItemsRead, read_items
+from judge_audit.inputs.pairs import PairsRead, read_pairs
+from judge_audit.inputs.prompt_pool import read_strangers
+from judge_audit.inputs.traffic import read_traffic
+from judge_audit.judges.adapters.table import KIND as TABLE_KIND
+from judge_audit.judges.calling.budget import FOLDER as BUDGET_FOLDER
+from judge_audit.judges.calling.budget import Purse
+from judge_audit.judges.canaries import at_epoch, known_epoch
 from judge_audit.judges.controls import builtin_controls, seeing_controls
+from judge_audit.judges.instruments.covariates import Surveyor
+from judge_audit.judges.instruments.surface import Ruler
 from judge_audit.judges.protocol import PricedJudge
-from judge_audit.judges.ruler import Ruler
-from judge_audit.judges.table import KIND as TABLE_KIND
 from judge_audit.lake import Lake
-from judge_audit.masks import load_mask, mask_digest
-from judge_audit.pairs import PairsRead, read_pairs
-from judge_audit.parts import configured_judge, find_mismatches, select_axes
-from judge_audit.people.acts import Acts, acts_of
 from judge_audit.people.freshness import Freshness
 from judge_audit.people.labels import Labels, labels_of
+from judge_audit.people.production_events import Acts, acts_of
 from judge_audit.people.readings import read_readings, readings_of
-from judge_audit.strangers import read_strangers
-from judge_audit.traffic import read_traffic
-from judge_audit.vocabulary import ANCHOR, PAIR_AXIS, POOLED
-from judge_audit.workshop import Workshop
+from judge_audit.stimuli.brand_rules import read_brand_rules
+from judge_audit.stimuli.images import load_image
+from judge_audit.stimuli.masks import load_mask, mask_digest
+from judge_audit.stimuli.pair_builder import Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,14 +56,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.anchors import AnchorSet
-    from judge_audit.axes.axis import Axis
-    from judge_audit.brand import BrandRules
-    from judge_audit.judges.cards import Card
-    from judge_audit.judges.controls.planted import PlantedJudge
-    from judge_audit.judges.controls.seeing import SeeingJudge
+    from judge_audit.core.configuration import Configuration
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.controls.pixel_control import SeeingJudge
+    from judge_audit.judges.controls.recipe_control import PlantedJudge
     from judge_audit.judges.protocol import Judge
-    from judge_audit.kinds.kind import Kind
-    from judge_audit.project import Configuration
+    from judge_audit.stimuli.axes.axis import Axis
+    from judge_audit.stimuli.brand_rules import BrandRules
+    from judge_audit.stimuli.mismatches.kind import Kind
 
     Pixels = NDArray[np.uint8]
 

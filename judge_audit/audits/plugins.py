@@ -18,26 +18,42 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import yaml
 
-from judge_audit.axes import axes_of, builtin_axes
 from judge_audit.checks import builtin_checks, check_of
-from judge_audit.digests import file_digest, text_digest
-from judge_audit.errors import AuditError, UsageError
-from judge_audit.gate.suites import Suite, builtin_suites, read_suites
-from judge_audit.judges import builtin_kinds, kind_of, load_judge
-from judge_audit.kinds import mismatch_kinds, mismatch_of
-from judge_audit.lake.connect import View, parse_view, shipped_views
-from judge_audit.standings import Use, builtin_uses, parse_use
+from judge_audit.core.digests import file_digest, text_digest
+from judge_audit.core.errors import AuditError, UsageError
+from judge_audit.decisions.gate.suites import (
+    Suite,
+    builtin_suites,
+    read_suites,
+)
+from judge_audit.decisions.standings import (
+    Use,
+    builtin_uses,
+    parse_use,
+)
+from judge_audit.judges import (
+    builtin_kinds,
+    kind_of,
+    load_judge,
+)
+from judge_audit.lake.connect import (
+    View,
+    parse_view,
+    shipped_views,
+)
+from judge_audit.stimuli.axes import axes_of, builtin_axes
+from judge_audit.stimuli.mismatches import mismatch_kinds, mismatch_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from importlib.metadata import EntryPoints
     from types import ModuleType
 
-    from judge_audit.axes.axis import Axis
-    from judge_audit.checks.evidence import Evidence, Findings
+    from judge_audit.checks.check import Check
+    from judge_audit.core.configuration import Configuration
     from judge_audit.judges.protocol import Judge
-    from judge_audit.kinds.kind import Kind
-    from judge_audit.project import Configuration
+    from judge_audit.stimuli.axes.axis import Axis
+    from judge_audit.stimuli.mismatches.kind import Kind
 
 Thing = TypeVar("Thing")
 
@@ -67,10 +83,15 @@ def find_axes(project: str) -> dict[str, Part[Axis]]:
     )
 
 
-def find_checks(project: str) -> dict[str, Part[Callable[[Evidence], Findings]]]:
+def find_checks(project: str) -> dict[str, Part[Check]]:
     """Find all checks by name."""
-    own = {name: Part(name, run, "the package") for name, run in builtin_checks().items()}
-    return _find("checks", own, project, lambda module, origin: dict([check_of(module, origin)]))
+    own = {name: Part(name, check, "the package") for name, check in builtin_checks().items()}
+
+    def take(module: ModuleType, origin: str) -> dict[str, Check]:
+        check = check_of(module, origin)
+        return {check.name: check}
+
+    return _find("checks", own, project, take)
 
 
 def find_kinds(project: str) -> dict[str, Part[ModuleType]]:

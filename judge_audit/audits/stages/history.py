@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.errors import AuditError
-from judge_audit.gate.comparing import compare_with
-from judge_audit.status.gathering import Held
+from judge_audit.core.errors import AuditError
+from judge_audit.decisions.gate.baseline import compare_with
+from judge_audit.operations.status.collect import Held
 
 if TYPE_CHECKING:
     from judge_audit.lake import Lake

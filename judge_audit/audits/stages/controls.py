@@ -8,21 +8,29 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.calling import score_control
-from judge_audit.sight import SIGHT
-from judge_audit.stages.asking import batches_of, keep, work_of
-from judge_audit.stages.combining import chosen_probes, drawn_without_pictures
-from judge_audit.stages.comparing import comparing, have_controls_compare
-from judge_audit.stages.planning import KEYS, combined_plans
-from judge_audit.stages.shown import only_shown, shown_to_controls
-from judge_audit.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
+from judge_audit.audits.stages.combinations import chosen_probes, drawn_without_pictures
+from judge_audit.audits.stages.comparisons import comparing, have_controls_compare
+from judge_audit.audits.stages.control_sample import only_shown, shown_to_controls
+from judge_audit.audits.stages.plan import KEYS, combined_plans
+from judge_audit.audits.stages.score import (
+    batches_of,
+    keep,
+    work_of,
+)
+from judge_audit.core.vocabulary import (
+    ANCHOR,
+    ORIGINAL,
+    PAIR_AXIS,
+)
+from judge_audit.judges.calling.score_calls import score_control
+from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.judges.controls.planted import PlantedJudge
-    from judge_audit.session import Session
-    from judge_audit.stages.planning import Prepared
+    from judge_audit.audits.session import Session
+    from judge_audit.audits.stages.plan import Prepared
+    from judge_audit.judges.controls.recipe_control import PlantedJudge
 
 
 def _sight_work(

@@ -9,36 +9,43 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.anchors import kept_anchors
+from judge_audit.audits.control_proof import control_row, smallest_shown
+from judge_audit.audits.plugins import (
+    find_checks,
+    find_uses,
+    part_digests,
+)
+from judge_audit.audits.session import answers_of, responses
+from judge_audit.audits.stages.canaries import keep_to
+from judge_audit.audits.stages.comparisons import (
+    comparing,
+    heard_from,
+    pair_controls,
+    strength_rows,
+)
+from judge_audit.audits.stages.control_sample import only_shown, shown_to_controls
+from judge_audit.audits.stages.findings_cache import Memory
+from judge_audit.audits.stages.history import remember
+from judge_audit.audits.stages.plan import audit_row, combined_plans
 from judge_audit.checks.evidence import Evidence, Findings
-from judge_audit.checks.not_asked import ASKED, not_asked
-from judge_audit.covariates import covariate_table
-from judge_audit.digests import canonical_json
-from judge_audit.imports.covariates import instrument
-from judge_audit.judges.controls.comparing import PairedJudge
-from judge_audit.judges.controls.planted import PlantedJudge
-from judge_audit.judges.controls.seeing import SeeingJudge
-from judge_audit.limits import read_limits
-from judge_audit.parts import find_checks, find_uses, part_digests
-from judge_audit.purity import measure_purity
-from judge_audit.selfproof import control_row, smallest_shown
-from judge_audit.session import answers_of, responses
-from judge_audit.stages.comparing import comparing, heard_from, pair_controls, strength_rows
-from judge_audit.stages.history import remember
-from judge_audit.stages.planning import audit_row, combined_plans
-from judge_audit.stages.remembering import Memory
-from judge_audit.stages.shown import only_shown, shown_to_controls
-from judge_audit.stages.watching import keep_to
-from judge_audit.standings import stand
-from judge_audit.tables import from_rows
-from judge_audit.vocabulary import ANCHOR, ORIGINAL
+from judge_audit.checks.ladders.purity import measure_purity
+from judge_audit.core.digests import canonical_json
+from judge_audit.core.limits import read_limits
+from judge_audit.core.tables import from_rows
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
+from judge_audit.decisions.standings import stand
+from judge_audit.inputs.ingest.covariates import instrument
+from judge_audit.judges.controls.pairwise_control import PairedJudge
+from judge_audit.judges.controls.pixel_control import SeeingJudge
+from judge_audit.judges.controls.recipe_control import PlantedJudge
+from judge_audit.judges.instruments.covariates import covariate_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from judge_audit.judges.cards import Card
-    from judge_audit.parts import Part
-    from judge_audit.session import Answered, Session
-    from judge_audit.stages.planning import Prepared
+    from judge_audit.audits.plugins import Part
+    from judge_audit.audits.session import Answered, Session
+    from judge_audit.audits.stages.plan import Prepared
+    from judge_audit.checks.check import Check
+    from judge_audit.judges.cards.card import Card
 
 
 PAIR_COLUMNS = ["pair_id", "kind", "source", "cluster", "constructed", "intact", "damaged", "rung", "hold"]
@@ -51,7 +58,7 @@ class _Looking:
 
     covariates: pa.Table
     memory: Memory
-    checks: tuple[Part[Callable[[Evidence], Findings]], ...]
+    checks: tuple[Part[Check], ...]
 
 
 def check(current: Session, prepared: Prepared) -> None:
@@ -191,18 +198,11 @@ def _examine(
     if found is None:
         found = Findings()
         for part in looking.checks:
-            found += Findings() if part.digest else _asked(part, evidence)
+            found += Findings() if part.digest else part.thing.ask(evidence)
         looking.memory.learn(key, found)
     for part in looking.checks:
-        found += _asked(part, evidence) if part.digest else Findings()
+        found += part.thing.ask(evidence) if part.digest else Findings()
     return found, list(found.verdicts)
-
-
-def _asked(part: Part[Callable[[Evidence], Findings]], evidence: Evidence) -> Findings:
-    """Run a check, or say of one that needs scores that a judge which compares gives none."""
-    if evidence.compared is None or part.name in ASKED:
-        return part.thing(evidence)
-    return not_asked(evidence, part.name)
 
 
 def _told(evidence: Evidence) -> tuple[dict[str, pa.Table], dict[str, Any]]:
