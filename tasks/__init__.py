@@ -1,6 +1,6 @@
-"""One thin Prefect task per stage: find this process's session, call the library's stage, return ids.
+"""Thin Prefect tasks, one file per kind of task: read, call the library's stage, return ids.
 
-What takes less than the two seconds that a task costs by itself is a plain function.
+They import the library and Prefect, and no flow.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 from datetime import datetime, timedelta, timezone
 
-from judge_audit.core.times import minute
+from judge_audit.core.formatting import minute
 
 
 def test_a_time_of_any_zone_is_written_in_utc():

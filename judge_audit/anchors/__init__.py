@@ -1,5 +1,7 @@
 """The anchor set: pictures that people labelled, under version control, whose every change is an entry.
 
+It may import `inputs` and what is below, and neither `decisions` nor `demo`.
+
 Reading it:
 
 - `read_anchors(folder)` gives an `AnchorSet`, verified; `.at(version)` its anchors, `.version`, `.head()`, `.set_id`.

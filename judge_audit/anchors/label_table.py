@@ -9,9 +9,8 @@ from judge_audit.anchors.edits import Draft
 from judge_audit.anchors.entries import Label
 from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.row_files import read_rows
-from judge_audit.inputs.items import resolve_image
 from judge_audit.measures.agreement import LEVELS
-from judge_audit.stimuli.images import ImageError
+from judge_audit.stimuli.images import ImageError, resolve_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,6 +21,7 @@ import yaml
 from judge_audit.checks import builtin_checks, check_of
 from judge_audit.core.digests import file_digest, text_digest
 from judge_audit.core.errors import AuditError, UsageError
+from judge_audit.core.moved_modules import keep_old_names
 from judge_audit.decisions.gate.suites import (
     Suite,
     builtin_suites,
@@ -226,6 +227,7 @@ def _find(
     extra: list[Part[Thing]] = []
     for entry in _announced(kind):
         origin = f"the installed entry point {entry.name} ({entry.value})"
+        keep_old_names()
         module = entry.load()
         digest = text_digest(entry.value, getattr(entry.dist, "version", ""))
         extra += [Part(name, thing, origin, digest) for name, thing in take(module, entry.name).items()]
@@ -280,6 +282,7 @@ def _joined(kind: str, found: dict[str, Part[Thing]], extra: Iterable[Part[Thing
 
 def _load(kind: str, path: Path) -> ModuleType:
     """Load a team's file under a private name."""
+    keep_old_names()
     name = f"_judge_audit_project_{kind}_{text_digest(str(path))[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

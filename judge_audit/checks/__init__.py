@@ -1,7 +1,7 @@
-"""The checks: one question each, one file each, in the room of what they are about.
+"""The checks: one question each, in the folder of what it is about; a module that states a `CHECK` is found by a walk.
 
-A check may look at `measures`, `stimuli`, `people` and the cards of `judges`, and at nothing that decides or reports.
-A module that states a `CHECK` is found by a walk over these folders.
+They may import `people`, `judges` (cards and instruments), `stimuli`, `measures` and `core`, and nothing that decides
+or reports.
 """
 
 from __future__ import annotations

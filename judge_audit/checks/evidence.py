@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow.compute as pc
 
-from judge_audit.checks.ladders.direct_lifts import by_source
+from judge_audit.checks.direct_lifts import by_source
 from judge_audit.core.vocabulary import (
     ORIGINAL,
     OVERALL,

@@ -62,7 +62,7 @@ def demo(
         return
     if what != "photos":
         raise UsageError(f"there is no demo “{what}”; there are photos and published.")
-    from judge_audit.core.configuration import resolve
+    from judge_audit.cli.configuration import configured
     from judge_audit.core.progress import shown
     from judge_audit.demo.corpus import write_demo_corpus
     from judge_audit.stimuli.brand_rules import example_path
@@ -78,12 +78,12 @@ def demo(
         "runner": runner,
         "workers": workers,
     }
-    _audit(resolve(None, overrides), dry_run=dry_run, as_json=as_json)
+    _audit(configured(None, overrides), dry_run=dry_run, as_json=as_json)
 
 
 def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json: bool) -> None:
     """Import published ratings and replies, and audit both judges beside the people."""
-    from judge_audit.core.configuration import resolve
+    from judge_audit.cli.configuration import configured
     from judge_audit.demo.published import (
         JUDGES,
         card_path,
@@ -100,7 +100,7 @@ def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json
     told = []
     for judge in JUDGES:
         overrides = {"judge": str(card_path(judge)), "lake": str(home), "report": str(folder / judge)}
-        result = _result(resolve(None, overrides), dry_run=dry_run)
+        result = _result(configured(None, overrides), dry_run=dry_run)
         told.append(result.document)
         if not as_json:
             typer.echo(f"\n{judge}")
@@ -153,7 +153,7 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
     as_json: bool = AS_JSON,
 ) -> None:
     """Audit a judge. What stands here wins over audit.yaml."""
-    from judge_audit.core.configuration import resolve
+    from judge_audit.cli.configuration import configured
 
     overrides = {
         "items": items,
@@ -180,7 +180,7 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
         "max_calls": max_calls,
         "max_cost": max_cost,
     }
-    _audit(resolve(file, overrides), dry_run=dry_run, as_json=as_json)
+    _audit(configured(file, overrides), dry_run=dry_run, as_json=as_json)
 
 
 def release(
@@ -203,11 +203,11 @@ def release(
     as_json: bool = AS_JSON,
 ) -> None:
     """Audit a candidate and ask the gate. Exit codes: 0 open, 1 shut, 2 cannot be asked, 3 the machinery failed."""
-    from judge_audit.core.configuration import resolve
+    from judge_audit.cli.configuration import configured
     from judge_audit.core.progress import shown
 
     overrides = {"judge": judge, "lake": lake, "report": report, "runner": runner, "workers": workers}
-    configuration = resolve(file, overrides)
+    configuration = configured(file, overrides)
     with shown() as progress:
         told = find_flow("release")(configuration, progress=progress, use=use, baseline=baseline)
     if as_json:

@@ -121,11 +121,11 @@ def verify(
 
 def folder_of(lake: str | None) -> str:
     """Give the folder of the report that belongs to a lake, as `run` would."""
+    from judge_audit.cli.configuration import configured
     from judge_audit.cli.lakes import where
-    from judge_audit.core.configuration import resolve
 
     if lake is None and Path("audit.yaml").exists():
-        return resolve("audit.yaml").report
+        return configured("audit.yaml").report
     home = where(lake)
     return "judge-audit-report" if "://" in home else str(Path(home).with_name("judge-audit-report"))
 
@@ -134,10 +134,11 @@ def configuration_here(lake: str | None) -> Configuration:
     """Give what ./audit.yaml says, if there is one, for a command that is about a lake and no judge in particular."""
     from dataclasses import replace
 
+    from judge_audit.cli.configuration import configured
     from judge_audit.cli.lakes import where
-    from judge_audit.core.configuration import Configuration, resolve
+    from judge_audit.core.configuration import Configuration
 
-    held = resolve("audit.yaml") if Path("audit.yaml").exists() else Configuration()
+    held = configured("audit.yaml") if Path("audit.yaml").exists() else Configuration()
     return replace(held, lake=where(lake), judge="")
 
 

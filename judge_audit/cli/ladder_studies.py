@@ -162,12 +162,14 @@ def serve(
     lake: str | None = LAKE,
 ) -> None:
     """Serve the reading page."""
+    from judge_audit.audits.plugins import find_axes
     from judge_audit.people.study.serve import serve_study
 
     folder = _open(config.parent / "study" if config and study == Path("study") else study)
     serve_study(
         folder,
         lake or folder.lake,
+        {name: part.thing for name, part in find_axes(folder.project).items()},
         host=host,
         port=port,
         url=url or "",
@@ -206,11 +208,11 @@ def _open(study: Path) -> StudyFolder:
 
 
 def _configuration(file: Path | None, given: dict[str, Any]) -> Configuration:
-    from judge_audit.core.configuration import resolve
+    from judge_audit.cli.configuration import configured
 
     if file is None and Path("audit.yaml").exists():
         file = Path("audit.yaml")
-    return resolve(file, given)
+    return configured(file, given)
 
 
 def _planned(configuration: Configuration, wishes: Any, lake: Any, progress: Any) -> Planned:  # noqa: ANN401 - lazy
@@ -259,7 +261,7 @@ def _link_lines(links: dict[str, str], days: int) -> list[str]:
 def _standing(reader: Reader, now: Any) -> str:  # noqa: ANN401 - a time
     if reader.revoked:
         return "withdrawn"
-    from judge_audit.core.times import minute
+    from judge_audit.core.formatting import minute
 
     return f"link good until {minute(reader.expires_at)}" if reader.open_at(now) else "link too old"
 

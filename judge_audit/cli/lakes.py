@@ -131,14 +131,11 @@ def _views() -> dict[str, View]:
 
 def where(given: str | None) -> str:
     """Tell which lake is meant: the option, else ./audit.yaml, else the environment, else a folder here."""
-    from judge_audit.core.configuration import (
-        DEFAULT_LAKE,
-        LAKE_VARIABLE,
-        resolve,
-    )
+    from judge_audit.cli.configuration import configured
+    from judge_audit.core.configuration import DEFAULT_LAKE, LAKE_VARIABLE
 
     if given:
         return given
     if Path("audit.yaml").exists():
-        return resolve("audit.yaml").lake
+        return configured("audit.yaml").lake
     return os.environ.get(LAKE_VARIABLE) or DEFAULT_LAKE

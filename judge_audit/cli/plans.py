@@ -161,13 +161,13 @@ def _plan_pairs(
 
 def _configuration(file: Path | None, items: str | None) -> Configuration | None:
     """Find the project and its items; None where the demo's pictures serve."""
-    from judge_audit.core.configuration import resolve
+    from judge_audit.cli.configuration import configured
 
     if file is None and Path("audit.yaml").exists():
         file = Path("audit.yaml")
     if file is None and items is None:
         return None
-    return resolve(file, {"items": items})
+    return configured(file, {"items": items})
 
 
 def _axis(name: str, project: str) -> Axis:

@@ -72,7 +72,7 @@ def notify(
     """Try the hook that audit.yaml names under `notify`. Exit codes: 0 it was told, 1 it was not."""
     import secrets
 
-    from judge_audit.core.configuration import resolve
+    from judge_audit.cli.configuration import configured
     from judge_audit.core.errors import (
         EXIT_GOOD,
         EXIT_JUDGE_FAILED,
@@ -82,7 +82,7 @@ def notify(
     from judge_audit.operations.notifications import TRIAL, hook_of
     from judge_audit.operations.notifications import notify as send
 
-    hook = hook_of(resolve(file))
+    hook = hook_of(configured(file))
     if hook is None:
         raise UsageError(f"{file} names no hook: add notify with a command or a webhook.")
     document = {"run_id": f"trial-{secrets.token_hex(4)}", "text": say("runs.notice.trial")}

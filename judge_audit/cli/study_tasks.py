@@ -93,12 +93,12 @@ def _ladders(study: Path | None) -> tuple[Pack, Callable[[Any], Any]]:
 
 def _items(kind: str, items: str | None, dimensions: str, seed: int) -> tuple[Pack, Callable[[Any], Any]]:
     """Make a pack of an items file."""
-    from judge_audit.core.configuration import resolve
+    from judge_audit.cli.configuration import configured
     from judge_audit.inputs.items import read_items
     from judge_audit.people.study.tasks import choice_pack, label_pack
     from judge_audit.stimuli.images import load_image
 
-    configuration = resolve("audit.yaml" if Path("audit.yaml").exists() else None, {"items": items})
+    configuration = configured("audit.yaml" if Path("audit.yaml").exists() else None, {"items": items})
     if not configuration.items:
         raise UsageError("there are no pictures to show: name an items file with --items.")
     rows = read_items(configuration.items, skip_bad=configuration.skip_bad).items.to_pylist()

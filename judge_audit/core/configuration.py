@@ -161,12 +161,7 @@ def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None)
     from judge_audit.core.limits import read_limits  # noqa: PLC0415 - it reads a file
 
     read_limits(merged.get("limits"))
-    configuration = Configuration(**merged)
-    if configuration.notify:
-        from judge_audit.operations.notifications.hook import hook_of  # noqa: PLC0415 - few have one
-
-        hook_of(configuration)
-    return configuration
+    return Configuration(**merged)
 
 
 def _runner(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

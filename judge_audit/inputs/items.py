@@ -17,8 +17,9 @@ from judge_audit.stimuli.images import (
     ImageLimits,
     LoadedImage,
     load_image,
+    resolve_image,
 )
-from judge_audit.stimuli.masks import load_mask, mask_digest
+from judge_audit.stimuli.masks import is_part_box, load_mask, mask_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -138,30 +139,6 @@ def _row_faults(
     return faults
 
 
-def part_box_of(written: str) -> tuple[float, float, float, float] | None:
-    """Read a part: left, top, right, bottom as shares of width and height; None where nothing is written.
-
-    Raises:
-        ValueError: If it is something else.
-    """
-    shares = written.replace(",", " ").split()
-    if not shares:
-        return None
-    left, top, right, bottom = (float(share) for share in shares)
-    if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
-        raise ValueError(written)
-    return left, top, right, bottom
-
-
-def is_part_box(written: str) -> bool:
-    """Say whether a part, or nothing, is written."""
-    try:
-        part_box_of(written)
-    except ValueError:
-        return False
-    return True
-
-
 def _load_all(
     path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], limits: ImageLimits
 ) -> Iterator[dict[str, Any] | Fault]:
@@ -222,25 +199,6 @@ def _mask(
         return {"mask_uri": None, "mask_digest": None}
     uri = resolve_image(path.parent, row["mask"])
     return {"mask_uri": uri, "mask_digest": mask_digest(load_mask(uri, size, limits))}
-
-
-def resolve_image(folder: Path, written: str) -> str:
-    """Find where an image lies: a URL or absolute path as it stands, else relative to the items file.
-
-    Raises:
-        ImageError: If a relative path leads out of the folder of the items file, also through a link.
-    """
-    if "\0" in written:
-        raise ImageError("the path holds a NUL character.")
-    if "://" in written:
-        return written
-    if Path(written).is_absolute():
-        return written
-    base = folder.resolve()
-    found = (base / written).resolve()
-    if not found.is_relative_to(base):
-        raise ImageError("a relative path must stay in the folder of the items file; write it absolute.")
-    return str(found)
 
 
 def _notes(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[str]:

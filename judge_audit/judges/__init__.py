@@ -1,4 +1,7 @@
-"""The judges: one kind per file, found by a walk over this folder."""
+"""The judges: what is asked of one, how it is described by a card, loaded, called and watched.
+
+It may import `lake`, `stimuli`, `measures` and `core`, and nothing of `people`.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import pixel_digest, text_digest
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.axes.image_buffers import Scratch
-from judge_audit.stimuli.planning.probes import ladder_probe_ids
+from judge_audit.stimuli.planning.probe_ids import ladder_probe_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,7 @@
-"""The report: one self-contained page for people, and the same content as JSON."""
+"""The report: one self-contained page for people, and the same content as JSON.
+
+It may import `decisions`, `anchors`, `demo` and what is below, and never the other way.
+"""
 
 from __future__ import annotations
 

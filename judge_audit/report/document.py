@@ -20,6 +20,7 @@ from judge_audit.report.facts import (
     parsed,
     read_facts,
 )
+from judge_audit.report.figure_text import finite
 from judge_audit.report.percentiles import (
     histogram,
     meaning,
@@ -32,14 +33,7 @@ from judge_audit.report.sections.covariates import covariates_of
 from judge_audit.report.sections.dimensions import dimensions_of
 from judge_audit.report.sections.headroom import hacking_of
 from judge_audit.report.sections.history import history_of
-from judge_audit.report.sections.ladders import (
-    find_movers,
-    finite,
-    is_fault,
-    ladder_sections,
-    severity,
-    verdict_of,
-)
+from judge_audit.report.sections.ladders import find_movers, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.sections.missing_scores import refused_of
 from judge_audit.report.sections.people import people_of
 from judge_audit.report.sections.sight import sight_of

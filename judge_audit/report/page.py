@@ -15,6 +15,7 @@ from judge_audit.core.vocabulary import (
     Position,
     Verdict,
 )
+from judge_audit.report import figure_text
 from judge_audit.report.charts import (
     charts,
     covariate_charts,
@@ -33,7 +34,6 @@ from judge_audit.report.sections import (
     dimension_words,
     people,
     people_matrices,
-    people_words,
 )
 from judge_audit.report.sections import (
     headroom as hacking,
@@ -208,7 +208,7 @@ def environment() -> jinja2.Environment:
         "covariate_questions": covariates.QUESTIONS,
         "share_chart": covariate_charts.share_chart,
         "weight_chart": covariate_charts.weight_chart,
-        "percent_text": covariates.percent_text,
+        "percent_text": figure_text.percent_text,
         "lift_text": charts.lift_text,
         "family_chart": hacking.family_chart,
         "direction": hacking.direction,
@@ -238,7 +238,7 @@ def environment() -> jinja2.Environment:
         "beside_chart": people_charts.beside_chart,
         "choice_chart": people_charts.choice_chart,
         "source_histogram": people_charts.source_histogram,
-        **{name: getattr(people_words, name) for name in people_words.WRITERS},
+        **{name: getattr(figure_text, name) for name in figure_text.WRITERS},
         **changes.WRITERS,
         **history_charts.WRITERS,
         "evidence_chart": use_charts.evidence_chart,

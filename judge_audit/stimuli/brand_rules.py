@@ -222,7 +222,7 @@ def _picture(folder: Path, written: str) -> tuple[NDArray[np.uint8], str]:
     import numpy as np  # noqa: PLC0415
     from PIL import Image  # noqa: PLC0415 - only where a rule names a picture
 
-    from judge_audit.inputs.items import resolve_image  # noqa: PLC0415
+    from judge_audit.stimuli.images import resolve_image  # noqa: PLC0415
 
     content = Path(resolve_image(folder, written)).read_bytes()
     with warnings.catch_warnings():

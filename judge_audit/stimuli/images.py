@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -205,3 +206,22 @@ def _to_srgb(image: Image.Image, profile: bytes | None, notes: list[str]) -> Ima
     if image.mode == "CMYK":
         notes.append("CMYK without a profile converted by the plain rule")
     return image.convert("RGB")
+
+
+def resolve_image(folder: Path, written: str) -> str:
+    """Find where an image lies: a URL or absolute path as it stands, else relative to the items file.
+
+    Raises:
+        ImageError: If a relative path leads out of the folder of the items file, also through a link.
+    """
+    if "\0" in written:
+        raise ImageError("the path holds a NUL character.")
+    if "://" in written:
+        return written
+    if Path(written).is_absolute():
+        return written
+    base = folder.resolve()
+    found = (base / written).resolve()
+    if not found.is_relative_to(base):
+        raise ImageError("a relative path must stay in the folder of the items file; write it absolute.")
+    return str(found)

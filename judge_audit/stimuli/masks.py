@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judge_audit.core.digests import pixel_digest
-from judge_audit.stimuli.images import ImageError, load_image
+from judge_audit.stimuli.images import (
+    ImageError,
+    ImageLimits,
+    load_image,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,3 +51,27 @@ def load_mask(uri: str, size: tuple[int, int], limits: ImageLimits | None = None
 def mask_digest(mask: NDArray[np.bool_]) -> str:
     """Digest a mask and its size."""
     return pixel_digest(mask.astype(np.uint8))
+
+
+def part_box_of(written: str) -> tuple[float, float, float, float] | None:
+    """Read a part: left, top, right, bottom as shares of width and height; None where nothing is written.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    shares = written.replace(",", " ").split()
+    if not shares:
+        return None
+    left, top, right, bottom = (float(share) for share in shares)
+    if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
+        raise ValueError(written)
+    return left, top, right, bottom
+
+
+def is_part_box(written: str) -> bool:
+    """Say whether a part, or nothing, is written."""
+    try:
+        part_box_of(written)
+    except ValueError:
+        return False
+    return True

@@ -265,9 +265,9 @@ def test_an_opencv_without_wide_tables_draws_the_same_pixels(monkeypatch):
 DRAW_ALL = """
 import sys
 import numpy as np
-from judge_audit.axes import builtin_axes
-from judge_audit.axes.scratch import Scratch
-from judge_audit.digests import pixel_digest
+from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.core.digests import pixel_digest
 pictures, scratch = np.load(sys.argv[1]), Scratch()
 for axis in builtin_axes().values():
     for picture in pictures:

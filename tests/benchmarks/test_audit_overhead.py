@@ -30,7 +30,7 @@ SERVER = """
 import sys, time
 from pathlib import Path
 started = time.perf_counter()
-from judge_audit_flows.server import embedded_server
+from judge_audit_flows.runtime.server import embedded_server
 with embedded_server(Path(sys.argv[1])):
     import prefect
     print(time.perf_counter() - started)

@@ -88,14 +88,14 @@ class Nights:
 
     def end(self, current, prepared):
         """Write the audit down as complete, without what it measures."""
-        current.lake.commit({"audits": stages.planning.audit_row(current, prepared, "complete")})
+        current.lake.commit({"audits": stages.plan.audit_row(current, prepared, "complete")})
 
     def glance(self, plan_id=None, *, ended=True, **options):
         """One night of which nothing but the canaries is asked; without a plan, one is made first."""
         before = len(self.server.requests)
         current = self.session(**options)
         if plan_id is None:
-            made, *_ = stages.planning._planned(current, None)
+            made, *_ = stages.plan._planned(current, None)
             current.lake.commit(made.tables)
             self.plan_id = made.plan_id
         plan = [current.plan_table(name, plan_id or self.plan_id) for name in ("items", "probes")]

@@ -132,7 +132,7 @@ def test_two_audits_at_once_come_to_the_same_judge(known):
     tables = [[one.plan_table(name, known.plan_id) for name in ("items", "probes")] for one in plans]
     with ThreadPoolExecutor(2) as pool:
         jobs = [
-            pool.submit(stages.watching.watch, current, *plan, f"at-once-{number}")
+            pool.submit(stages.canaries.watch, current, *plan, f"at-once-{number}")
             for number, (current, plan) in enumerate(zip(plans, tables, strict=True))
         ]
         told = [job.result() for job in jobs]

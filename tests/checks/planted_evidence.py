@@ -116,8 +116,8 @@ def _pairs(items):
 def examine(evidence):
     """Run every shipped check."""
     findings = Findings()
-    for run in builtin_checks().values():
-        findings += run(evidence)
+    for check in builtin_checks().values():
+        findings += check.ask(evidence)
     return findings
 
 

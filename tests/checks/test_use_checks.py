@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from use_evidence import OWNED, appealed, decided, given, item, measured, packed, seen, verdict
 
-from judge_audit.checks.people.choices import run as choices
 from judge_audit.checks.uses.acceptance import run as acceptance
 from judge_audit.checks.uses.appeals import run as appeals
+from judge_audit.checks.uses.choices import run as choices
 from judge_audit.checks.uses.review import run as review
 from judge_audit.checks.uses.separation import run as separation
 

@@ -12,8 +12,9 @@ from planted_comparers import AXES, answered, by_quality, coin, corpus, evidence
 from judge_audit.checks.ladders import premature, top_response
 from judge_audit.checks.mismatches import mismatch
 from judge_audit.checks.pairwise import position_bias
-from judge_audit.checks.people import choices, within_prompt
+from judge_audit.checks.people import within_prompt
 from judge_audit.checks.scale import scale
+from judge_audit.checks.uses import choices
 
 CHECKS = (position_bias, scale, premature, top_response)
 

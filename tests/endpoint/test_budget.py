@@ -15,7 +15,7 @@ from judge_audit.judges.calling.budget import Purse, money
 WORKER = """
 import sys
 from pathlib import Path
-from judge_audit.budget import Purse
+from judge_audit.judges.calling.budget import Purse
 purse = Purse(Path(sys.argv[1]), max_calls=100, max_cost=9.0, currency="EUR")
 bought = 0
 while True:

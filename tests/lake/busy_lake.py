@@ -23,7 +23,7 @@ import os, signal, sys
 from datetime import datetime
 from pathlib import Path
 from judge_audit.lake import Lake
-from judge_audit.lake.compacting import compact
+from judge_audit.lake.compaction import compact
 left = [int(sys.argv[2])]
 def counted(act):
     def run(*given, **named):

@@ -18,7 +18,7 @@ from judge_audit.lake.connect import connect
 KILLED_WRITER = """
 import os, signal, sys
 from judge_audit.lake import Lake
-from judge_audit.tables import from_rows
+from judge_audit.core.tables import from_rows
 lake = Lake.open(sys.argv[1])
 flush, left = os.fsync, [int(sys.argv[2])]
 def counted(handle):

@@ -19,9 +19,9 @@ OTHERS = ["pillow", "xxhash", "pyarrow", "pyyaml", "scipy", "fsspec"]
 DRAW = """
 import json
 import numpy as np
-from judge_audit.axes import builtin_axes, fingerprint
-from judge_audit.axes.scratch import Scratch
-from judge_audit.digests import pixel_digest
+from judge_audit.stimuli.axes import builtin_axes, fingerprint
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.core.digests import pixel_digest
 found = {}
 for number in range(3):
     rng = np.random.default_rng(number)

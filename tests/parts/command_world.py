@@ -17,7 +17,7 @@ COMMAND = [str(Path(sys.executable).with_name("judge-audit"))]
 RESULTS = ("curves", "measures", "verdicts", "standings")
 JUDGE = """
 import pathlib, time
-from judge_audit.digests import pixel_digest
+from judge_audit.core.digests import pixel_digest
 LOG = pathlib.Path(__file__).with_name("asked.log")
 def score(images, prompts):
     time.sleep(0.12 * len(images))

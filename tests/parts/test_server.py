@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.parts, pytest.mark.timeout(180)]
 RUN = """
 import sys
 from pathlib import Path
-from judge_audit_flows.server import _ask, _drain, embedded_server
+from judge_audit_flows.runtime.server import _ask, _drain, embedded_server
 with embedded_server(Path(sys.argv[1])) as url:
     from prefect import flow, task
     @task(persist_result=False)

@@ -199,8 +199,8 @@ HOLD = """
 import sys, time
 from datetime import UTC, datetime
 from judge_audit.lake import Lake
-from judge_audit.registry import Ledger, Version
-from judge_audit.registry.claims import claimed
+from judge_audit.operations.registry import Ledger, Version
+from judge_audit.operations.registry.claims import claimed
 version = Version("http://r", "aesthetic", "3", datetime(2026, 11, 1, tzinfo=UTC))
 with claimed(Ledger(Lake.open(sys.argv[1])), version, 1, "run-a", lambda _: False) as claim:
     print(claim.held, flush=True)

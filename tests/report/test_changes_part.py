@@ -11,6 +11,7 @@ import pytest
 from judged_anchors import anchor_set, card, side
 
 from judge_audit.decisions.judge_change import compare_judges
+from judge_audit.report.page import environment
 from judge_audit.report.sections.changes import (
     PAIRS_SHOWN,
     changes_of,
@@ -45,7 +46,7 @@ def grey(name):
 
 @pytest.fixture(scope="module")
 def part():
-    return changes_part(change(), grey)
+    return changes_part(change(), environment(), grey)
 
 
 def drawings(html):
@@ -98,13 +99,13 @@ def test_the_gravest_pairs_are_shown_as_pictures_and_no_anchor_fills_the_page(pa
 
 
 def test_without_pictures_the_part_says_so():
-    part = changes_part(change())
+    part = changes_part(change(), environment())
     assert "data:image" not in part.html
     assert part.html.count("picture not at hand") == 2 * PAIRS_SHOWN
 
 
 def test_no_change_shows_no_pair(part):
-    same = changes_part(change(quality=np.arange(N) * 10.0), grey)
+    same = changes_part(change(quality=np.arange(N) * 10.0), environment(), grey)
     (dimension,) = same.document["versions"][0]["dimensions"]
     assert dimension["pairs"] == []
     assert "turned round:" not in same.html
@@ -116,20 +117,23 @@ def test_two_versions_that_answer_differently_are_said_first():
     sides = [side(noisy(1, np.arange(N, dtype=float))), side(noisy(2, broken()), "new")]
     told = compare_judges(*sides, anchors, anchor_set(version="1"))
     assert told.answers_differ
-    part = changes_part(told)
+    part = changes_part(told, environment())
     assert "hold to the old version" in part.html
     assert "On the old anchors, 1" in part.html
 
 
 def test_what_cannot_be_compared_is_said_without_a_figure():
     empty = compare_judges(side(np.empty((0, 1))), side(np.empty((0, 1)), "new"), anchor_set())
-    part = changes_part(empty)
+    part = changes_part(empty, environment())
     assert "no scores of anchors" in part.html
-    few = changes_part(compare_judges(side(np.ones((2, 2))), side(np.ones((2, 2)), "new"), anchor_set(2)))
+    few = changes_part(
+        compare_judges(side(np.ones((2, 2))), side(np.ones((2, 2)), "new"), anchor_set(2)), environment()
+    )
     assert "there is no order to compare" in few.html
     once = changes_of(compare_judges(side(np.arange(40.0)), side(-np.arange(40.0), "new"), anchor_set(40)))
     assert once["real"] is None
     constant = changes_part(
-        compare_judges(side(np.arange(80.0).reshape(40, 2)), side(np.ones((40, 2)), "n"), anchor_set(40))
+        compare_judges(side(np.arange(80.0).reshape(40, 2)), side(np.ones((40, 2)), "n"), anchor_set(40)),
+        environment(),
     )
     assert "same score" in constant.html

@@ -162,8 +162,8 @@ def test_an_end_that_cannot_be_written_hides_no_error(configuration, lake, tmp_p
 
 KILLED = """
 import sys, time
-from judge_audit.project import Configuration
-from judge_audit.runs import recorded
+from judge_audit.core.configuration import Configuration
+from judge_audit.operations.runs import recorded
 with recorded(Configuration(judge="taste", lake=sys.argv[1]), "run", print):
     print("begun", flush=True)
     time.sleep(60)

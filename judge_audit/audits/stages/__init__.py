@@ -1,8 +1,9 @@
 """What each stage of an audit does: read tables, call the library, commit tables.
 
-The flows and the in-process audit for notebooks call these same functions.
+A stage may import any room below `audits`, its session and its values; `pipeline` alone says in which order they run.
 """
 
+from judge_audit.audits.model import Prepared
 from judge_audit.audits.stages.budget import (
     budget_lines,
     estimate,
@@ -14,7 +15,7 @@ from judge_audit.audits.stages.check import check
 from judge_audit.audits.stages.combinations import chosen_at_most, combine
 from judge_audit.audits.stages.controls import score_controls
 from judge_audit.audits.stages.gate import Gated, gate_audit
-from judge_audit.audits.stages.plan import Prepared, prepare
+from judge_audit.audits.stages.plan import prepare
 from judge_audit.audits.stages.report import Outcome, report
 from judge_audit.audits.stages.score import pace, score
 from judge_audit.stimuli.planning.blocks import (

@@ -13,8 +13,8 @@ from judge_audit.judges.calling.budget import BudgetReached, money
 from judge_audit.judges.protocol import PricedJudge
 
 if TYPE_CHECKING:
+    from judge_audit.audits.model import Prepared
     from judge_audit.audits.session import Session
-    from judge_audit.audits.stages.plan import Prepared
 
 ENOUGH = 3
 """Answers from which on what they cost is a better guess than the prices in the card."""

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from judge_audit.audits.model import Prepared
     from judge_audit.audits.session import Session
-    from judge_audit.audits.stages.plan import Prepared
     from judge_audit.judges.canaries import (
         Canary,
         Compared,

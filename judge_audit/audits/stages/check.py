@@ -41,9 +41,9 @@ from judge_audit.judges.controls.recipe_control import PlantedJudge
 from judge_audit.judges.instruments.covariates import covariate_table
 
 if TYPE_CHECKING:
+    from judge_audit.audits.model import Prepared
     from judge_audit.audits.plugins import Part
     from judge_audit.audits.session import Answered, Session
-    from judge_audit.audits.stages.plan import Prepared
     from judge_audit.checks.check import Check
     from judge_audit.judges.cards.card import Card
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
-from judge_audit.core.times import minute
 
 if TYPE_CHECKING:
     from judge_audit.lake import Lake

@@ -27,11 +27,12 @@ from judge_audit.stimuli.combinations import (
     visible_points,
 )
 from judge_audit.stimuli.planning.blocks import blocks
-from judge_audit.stimuli.planning.probes import RETEST, Plan
+from judge_audit.stimuli.planning.probe_ids import RETEST
+from judge_audit.stimuli.planning.probes import Plan
 
 if TYPE_CHECKING:
+    from judge_audit.audits.model import Prepared
     from judge_audit.audits.session import Session
-    from judge_audit.audits.stages.plan import Prepared
     from judge_audit.judges.cards.card import Card
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from judge_audit.audits.model import KEYS
 from judge_audit.audits.stages.combinations import chosen_probes, drawn_without_pictures
 from judge_audit.audits.stages.comparisons import comparing, have_controls_compare
 from judge_audit.audits.stages.control_sample import only_shown, shown_to_controls
-from judge_audit.audits.stages.plan import KEYS, combined_plans
+from judge_audit.audits.stages.plan import combined_plans
 from judge_audit.audits.stages.score import (
     batches_of,
     keep,
@@ -28,8 +29,8 @@ from judge_audit.stimuli.sight_probes import SIGHT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from judge_audit.audits.model import Prepared
     from judge_audit.audits.session import Session
-    from judge_audit.audits.stages.plan import Prepared
     from judge_audit.judges.controls.recipe_control import PlantedJudge
 
 

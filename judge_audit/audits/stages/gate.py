@@ -29,14 +29,8 @@ from judge_audit.decisions.gate.certificate import (
     items_of,
     make_certificate,
 )
-from judge_audit.decisions.gate.evaluate import (
-    APPROVED,
-    Answer,
-    ask_gate,
-    audit_of,
-    candidate_of,
-    held_against,
-)
+from judge_audit.decisions.gate.evaluate import ask_gate, audit_of, candidate_of, held_against
+from judge_audit.decisions.gate.model import APPROVED, Answer
 from judge_audit.decisions.gate.summary import (
     CODES,
     document_of,
@@ -52,8 +46,8 @@ SIDE = 240
 """Longest side of a picture in a certificate, in pixels."""
 
 if TYPE_CHECKING:
+    from judge_audit.audits.model import Prepared
     from judge_audit.audits.session import Session
-    from judge_audit.audits.stages.plan import Prepared
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]

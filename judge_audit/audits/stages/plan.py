@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from judge_audit import __version__
 from judge_audit.anchors import keep
 from judge_audit.anchors.tables import item_rows
+from judge_audit.audits.model import KEYS, Prepared
 from judge_audit.audits.plugins import part_digests
 from judge_audit.audits.stages.canaries import watch
 from judge_audit.audits.stages.clock_skew import clock_notes
@@ -48,55 +49,17 @@ from judge_audit.stimuli.combinations import (
     soundings,
     soundings_id,
 )
-from judge_audit.stimuli.planning.blocks import Block, blocks
+from judge_audit.stimuli.planning.blocks import blocks
 from judge_audit.stimuli.planning.mismatches import plan_mismatches
 from judge_audit.stimuli.planning.probes import make_plan, turns
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from judge_audit.anchors import AnchorsUsed
     from judge_audit.audits.session import Session
-    from judge_audit.judges.canaries import Watched
     from judge_audit.stimuli.planning.probes import Plan
-
-
-KEYS = ["probe_id", "repeat"]
-"""What names a call of a judge."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A planned audit, named by ids: what the later stages are handed.
-
-    Attributes:
-        audit_id: This run.
-        plan_id: What it asks.
-        zones_id: What people see of the ladders.
-        judge_id: Whom it asks.
-        blocks: The shares of work.
-        new_calls: Answers still to be bought.
-        reused_calls: Answers that are in the lake already.
-        warnings: What a person should know before trusting the figures.
-        started_at: When it began, as ISO 8601 text.
-        imports: Digest of each imported file it goes by, by `import <import_id>`.
-        anchors: Which anchors it goes by; None if none were given.
-        canaries: What the judge's canaries showed; None where its weights are pinned, and in a dry run.
-    """
-
-    audit_id: str
-    plan_id: str
-    zones_id: str
-    judge_id: str
-    blocks: tuple[Block, ...]
-    new_calls: int
-    reused_calls: int
-    warnings: tuple[str, ...]
-    started_at: str
-    imports: Mapping[str, str]
-    anchors: AnchorsUsed | None = None
-    canaries: Watched | None = None
 
 
 def prepare(

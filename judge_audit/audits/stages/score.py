@@ -31,8 +31,8 @@ from judge_audit.stimuli.sight_probes import SIGHT
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from judge_audit.audits.model import Prepared
     from judge_audit.audits.session import Session
-    from judge_audit.audits.stages.plan import Prepared
     from judge_audit.judges.calling.budget import Purse
     from judge_audit.judges.calling.score_calls import BatchResult
     from judge_audit.judges.protocol import Judge

@@ -6,11 +6,8 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladders.ladder_question import (
-    figure_columns,
-    finite,
-    number,
-)
+from judge_audit.checks.ladders.ladder_question import figure_columns
+from judge_audit.core.formatting import finite, number
 from judge_audit.core.messages import knows, say
 from judge_audit.measures.comparisons import (
     difference,

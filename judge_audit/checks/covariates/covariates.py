@@ -32,8 +32,8 @@ from judge_audit.checks.covariates.covariate_rows import (
 )
 from judge_audit.checks.covariates.covariate_sources import Gathered, gather
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import percent
 from judge_audit.core.digests import draw_seed
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.comparisons import (

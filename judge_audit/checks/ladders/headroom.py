@@ -17,15 +17,9 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import (
-    Bounds,
-    Judged,
-    Question,
-    finite,
-    number,
-    percent,
-)
+from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question
 from judge_audit.checks.ladders.missing_lifts import edges
+from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import (
     POOLED,

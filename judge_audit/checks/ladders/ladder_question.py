@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +15,7 @@ from judge_audit.checks.evidence import (
     Zone,
 )
 from judge_audit.checks.sight.sight_answers import unseen
+from judge_audit.core.formatting import about, finite, number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import (
     POOLED,
@@ -318,27 +318,6 @@ def figure_columns(figure: Figured) -> dict[str, Any]:
         "n": figure.n,
         "n_clusters": figure.n_clusters,
     }
-
-
-def finite(value: float) -> float | None:
-    """Give a number, or None where there is none."""
-    return value if math.isfinite(value) else None
-
-
-def number(value: float) -> str:
-    """Write a lift for people."""
-    return f"{value:+.3f}".replace("-", "−") if math.isfinite(value) else "unknown"
-
-
-def about(count: int) -> str:
-    """Write a number that is a guess: two digits, the rest zeros."""
-    step = 10 ** max(0, len(str(count)) - 2)
-    return f"{round(count / step) * step:,}"
-
-
-def percent(share: float) -> str:
-    """Write a share for people."""
-    return f"{100 * share:.0f} %"
 
 
 def decided(answer: Answer, findings: tuple[str, str]) -> Judged:

@@ -8,19 +8,14 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import (
-    Bounds,
-    Judged,
-    Question,
-    percent,
-    unpictured,
-)
+from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question, unpictured
 from judge_audit.checks.ladders.missing_lifts import (
     filled,
     missing_share,
     raw_lifts,
     sizes,
 )
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import (

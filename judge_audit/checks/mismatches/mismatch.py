@@ -13,12 +13,7 @@ import pyarrow as pa
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import (
-    Judged,
-    finite,
-    number,
-    percent,
-)
+from judge_audit.checks.ladders.ladder_question import Judged
 from judge_audit.checks.mismatches.damage_preferred import damage_preferred
 from judge_audit.checks.mismatches.mismatch_cells import cell_rows
 from judge_audit.checks.mismatches.mismatch_pairs import (
@@ -36,6 +31,7 @@ from judge_audit.checks.mismatches.mismatch_rows import (
     listed,
     subscore,
 )
+from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import (
     OVERALL,

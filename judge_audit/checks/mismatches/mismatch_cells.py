@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladders.ladder_question import finite
 from judge_audit.checks.mismatches.mismatch_rows import damage, subscore
+from judge_audit.core.formatting import finite
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladders.ladder_question import finite, number
 from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED
 from judge_audit.core.digests import draw_seed
+from judge_audit.core.formatting import finite, number
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.dimensions import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import figure_columns, percent
+from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.pairwise.both_orders import (
     KINDS,
     UNTOUCHED,
@@ -20,6 +20,7 @@ from judge_audit.checks.pairwise.both_orders import (
     shares_of_prompts,
     told,
 )
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import (
     OVERALL,

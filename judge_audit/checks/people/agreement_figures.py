@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.ladders.ladder_question import finite
+from judge_audit.core.formatting import finite
 from judge_audit.core.vocabulary import (
     PEOPLE,
     POOLED,

@@ -13,7 +13,6 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import number, percent
 from judge_audit.checks.people.judge_and_raters_rows import (
     compare,
     missing_row,
@@ -25,6 +24,7 @@ from judge_audit.checks.people.labelled_scores import (
     people_for,
     ratings,
 )
+from judge_audit.core.formatting import number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import (

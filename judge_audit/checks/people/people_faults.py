@@ -6,11 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.ladders.ladder_question import (
-    finite,
-    number,
-    percent,
-)
 from judge_audit.checks.people.agreement_figures import people_key
 from judge_audit.checks.people.people_raters import (
     highest,
@@ -19,6 +14,7 @@ from judge_audit.checks.people.people_raters import (
     others_figures,
     told,
 )
+from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import (
     POOLED,

@@ -8,7 +8,7 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import percent
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import (
     IMAGES,

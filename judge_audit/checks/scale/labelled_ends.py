@@ -18,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.checks.ladders.ladder_question import percent
 from judge_audit.checks.people.labelled_scores import (
     PEOPLE,
     answers,
@@ -27,6 +26,7 @@ from judge_audit.checks.people.labelled_scores import (
     ratings,
 )
 from judge_audit.core.digests import draw_seed
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import (
     ANCHOR,

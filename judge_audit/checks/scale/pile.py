@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladders.ladder_question import percent
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import (
     POOLED,

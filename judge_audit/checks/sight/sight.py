@@ -10,7 +10,6 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import percent
 from judge_audit.checks.sight.sight_answers import (
     UNTOUCHED,
     Changes,
@@ -20,6 +19,7 @@ from judge_audit.checks.sight.sight_answers import (
     unrest,
     unseen,
 )
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import ORIGINAL, Verdict
 from judge_audit.measures.estimates import (

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import percent
 from judge_audit.checks.uses.reviewed import (
     Drawn,
     drawn,
@@ -26,6 +25,7 @@ from judge_audit.checks.uses.use_rows import (
     missing,
     signed_percent,
 )
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import corrected_level

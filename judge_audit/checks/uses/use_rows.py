@@ -6,12 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import (
-    figure_columns,
-    finite,
-    percent,
-)
+from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.people.judge_and_raters_rows import missing_row
+from judge_audit.core.formatting import finite, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from judge_audit.decisions.gate.evaluate import Answer
+    from judge_audit.decisions.gate.model import Answer
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]

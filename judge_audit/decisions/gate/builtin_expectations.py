@@ -23,7 +23,7 @@ from judge_audit.lake.judge_names import names_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit.decisions.gate.evaluate import Question
+    from judge_audit.decisions.gate.model import Question
     from judge_audit.decisions.gate.suites import Suite
     from judge_audit.lake import Lake
 

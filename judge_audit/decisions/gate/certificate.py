@@ -38,7 +38,7 @@ from judge_audit.lake.audits import RESULTS, result_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judge_audit.decisions.gate.evaluate import Answer
+    from judge_audit.decisions.gate.model import Answer
     from judge_audit.decisions.standings import Use
     from judge_audit.lake import Lake
 

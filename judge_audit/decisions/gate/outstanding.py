@@ -15,7 +15,7 @@ from judge_audit.decisions.gate.states import OPEN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.decisions.gate.evaluate import Answer, Question
+    from judge_audit.decisions.gate.model import Answer, Question
     from judge_audit.decisions.standings import Use
     from judge_audit.lake import Lake
 

@@ -20,7 +20,7 @@ from judge_audit.decisions.gate.states import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.decisions.gate.evaluate import Answer
+    from judge_audit.decisions.gate.model import Answer
 
 CODES = {OPEN: EXIT_GOOD, SHUT: EXIT_JUDGE_FAILED, CANNOT: EXIT_USAGE}
 """The exit code of each state."""

@@ -1,4 +1,7 @@
-"""A judge beside the one before it: what changed of it, of the order of the anchors, and of past decisions."""
+"""A judge compared with the one before it: what changed of it, of the order of the anchors, and of past decisions.
+
+It may import what `decisions` may, and not the gate.
+"""
 
 from judge_audit.decisions.judge_change.change import (
     CHECK,

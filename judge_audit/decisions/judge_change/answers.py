@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladders.ladder_question import about, figure_columns
+from judge_audit.checks.ladders.ladder_question import figure_columns
+from judge_audit.core.formatting import about
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import (

@@ -17,9 +17,9 @@ from judge_audit.core.errors import (
     InputError,
     UsageError,
 )
+from judge_audit.core.formatting import minute
 from judge_audit.core.row_files import read_rows
 from judge_audit.core.tables import from_rows
-from judge_audit.core.times import minute
 from judge_audit.inputs.ingest.column_mapping import read_mapping, with_defaults
 from judge_audit.inputs.ingest.covariates import instrument
 from judge_audit.inputs.ingest.kinds import find_kind

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import Fault
-from judge_audit.judges.cards.api_keys import SECRET_NAMES
+from judge_audit.judges.cards.redaction import SECRET_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

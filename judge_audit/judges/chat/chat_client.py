@@ -30,7 +30,7 @@ from judge_audit.judges.chat.chat_replies import short
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.judges.cards.api_keys import Hidden
+    from judge_audit.judges.cards.redaction import Hidden
 
 MOST_REPLY_BYTES = 4 << 20
 MOST_ERROR_BYTES = 64 << 10

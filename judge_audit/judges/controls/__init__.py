@@ -1,4 +1,6 @@
-"""Controls: judges with one planted fault each, found by a walk over this folder.
+"""Controls: judges with one planted fault each, found by their `CONTROL`.
+
+They may import the protocol of judges, `stimuli` and `measures`, and no adapter.
 
 Most answer from the recipes of probes; those whose fault lies in what they see are shown pixels; those that compare
 serve beside judges that do.
@@ -16,7 +18,7 @@ from judge_audit.judges.controls.recipe_control import Control, PlantedJudge
 def _found() -> tuple[Control | PairControl | SeeingControl, ...]:
     found = []
     for module in modules_stating(__name__, "CONTROL"):
-        control: Control | PairControl | SeeingControl = module.CONTROL
+        control: object = module.CONTROL
         if not isinstance(control, Control | PairControl | SeeingControl):
             file = module.__name__.rpartition(".")[2]
             raise MachineryError(f"controls/{file}.py: a control has a value CONTROL.")

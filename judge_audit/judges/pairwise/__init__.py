@@ -1,1 +1,4 @@
-"""TODO-ROOM."""
+"""Judges that compare two pictures and give no score: protocol, answers, and adapters around those that score.
+
+They may import cards, chat and the protocol of judges.
+"""

@@ -1,5 +1,7 @@
 """Telling a team that something happened, through its own command or webhook.
 
+It may import `core` and `lake`.
+
 A hook that fails never changes what a run came to: it is said, and stands in table `notices`.
 """
 

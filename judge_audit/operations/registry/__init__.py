@@ -1,6 +1,7 @@
 """Registered models: which versions there are, how one becomes a judge, what was submitted, what the registry is told.
 
-Nothing here knows of Prefect: a launcher that is handed over starts the runs.
+It may import what `operations` may; MLflow is imported in `mlflow_client` alone, and a launcher that is handed over
+starts the runs.
 """
 
 from __future__ import annotations

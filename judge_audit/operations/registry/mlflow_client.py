@@ -13,7 +13,7 @@ from judge_audit.core.errors import (
     MachineryError,
     UsageError,
 )
-from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.operations.registry.artifacts import (
     MOST_FILES,
     Listed,

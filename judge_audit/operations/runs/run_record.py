@@ -17,16 +17,16 @@ from judge_audit.core.errors import (
     AuditError,
     UsageError,
 )
+from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
-from judge_audit.core.times import minute
 from judge_audit.decisions.gate.states import (
     CRITICAL,
     OPEN,
     SHUT,
 )
 from judge_audit.judges.canaries.verdict import UNKNOWN
-from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.lake import Lake
 from judge_audit.operations.notifications import (
     AUDIT_FAILED,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.formatting import harmless
+from judge_audit.core.formatting import harmless, minute
 from judge_audit.core.messages import say
-from judge_audit.core.times import minute
 from judge_audit.core.vocabulary import Position
 from judge_audit.decisions.gate.states import OPEN
 from judge_audit.operations.status.document import NEVER, age_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
-from judge_audit.core.times import minute
 from judge_audit.operations.notifications import STALE, notify
 from judge_audit.operations.runs.run_record import tell_lost
 from judge_audit.operations.status.document import NO_AUDIT, age_text

@@ -6,7 +6,6 @@ import socket
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from judge_audit.audits.plugins import find_axes
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.network import is_loopback
 from judge_audit.lake import Lake
@@ -17,9 +16,10 @@ from judge_audit.people.study.picture_provider import Gallery
 from judge_audit.people.study.server_state import Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from judge_audit.people.study.folder import StudyFolder
+    from judge_audit.stimuli.axes.axis import Axis
 
 EXPOSED = (
     "Warning: this page is now reachable from other machines over plain HTTP. Links and marks can be read and changed "
@@ -28,13 +28,21 @@ EXPOSED = (
 
 
 def serve_study(
-    folder: StudyFolder, lake: str, *, host: str, port: int, url: str, say: Callable[[str], None]
+    folder: StudyFolder,
+    lake: str,
+    axes: Mapping[str, Axis],
+    *,
+    host: str,
+    port: int,
+    url: str,
+    say: Callable[[str], None],
 ) -> None:
     """Serve a study until it is interrupted.
 
     Args:
         folder: The study.
         lake: Where the readings go.
+        axes: The axes by name, the project's own among them.
         host: Address to listen on.
         port: Port to listen on; 0 for any free one.
         url: Address under which readers reach the page, "" for the server's own.
@@ -47,7 +55,7 @@ def serve_study(
 
     from judge_audit.people.study.server import make_app  # noqa: PLC0415 - it brings the web framework
 
-    gallery = Gallery({name: part.thing for name, part in find_axes(folder.project).items()})
+    gallery = Gallery(axes)
     say(f"Checking {len(folder.study.ladders)} ladders …")
     check_ladders(folder, gallery)
     held = Lake.open(lake)

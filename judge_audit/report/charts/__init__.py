@@ -1,1 +1,4 @@
-"""TODO-ROOM."""
+"""Drawings of the report, as SVG made of plain values.
+
+They may import `figure_text` and `core`, and no section.
+"""

@@ -12,7 +12,7 @@ from judge_audit.report.charts.charts import (
     WIDTH,
     shortened,
 )
-from judge_audit.report.sections.people_words import bounded, plain
+from judge_audit.report.figure_text import bounded, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from judge_audit.report.charts.charts import (
     lift_text,
     shortened,
 )
-from judge_audit.report.sections.covariates import percent_text, turns
+from judge_audit.report.figure_text import percent_text, turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,12 +17,7 @@ from judge_audit.report.charts.charts import (
     number_text,
     shortened,
 )
-from judge_audit.report.sections.people_words import (
-    bounded,
-    percent_bounds,
-    place_name,
-    plain,
-)
+from judge_audit.report.figure_text import bounded, percent_bounds, place_name, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, WITHIN
 from judge_audit.measures.agreement import LEVELS
-from judge_audit.report.sections.people_words import (
-    figure_of,
-    place_name,
-    plain,
-    shared,
-    signed,
-    signed_bounds,
-)
+from judge_audit.report.figure_text import figure_of, place_name, plain, shared, signed, signed_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -12,12 +12,15 @@ from judge_audit.report.charts.charts import (
     lift_text,
     shortened,
 )
-from judge_audit.report.sections.use_evidence import LIFT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     Row = Mapping[str, Any]
+
+
+SHARE, LIFT = "share", "lift"
+"""What a chart of a use draws."""
 
 LEFT, RIGHT, TOP, BOTTOM = 10, 52, 6, 22
 LINE, SMALL_LINE = 32, 24

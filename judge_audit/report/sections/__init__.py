@@ -1,1 +1,4 @@
-"""TODO-ROOM."""
+"""The parts of the report's document, one a file: rows of the lake become plain values.
+
+They may import charts, `figure_text` and what `report` may, and not the page.
+"""

@@ -12,14 +12,15 @@ from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.judge_change.answers import DROP, NET
 from judge_audit.decisions.judge_change.rows import MEASURES, held
+from judge_audit.report import figure_text
 from judge_audit.report.charts import change_charts
-from judge_audit.report.sections import people_words
-from judge_audit.report.sections.people_words import bounded
+from judge_audit.report.figure_text import bounded
 from judge_audit.report.sheets.pictures import SIDE, data_uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import jinja2
     from numpy.typing import NDArray
 
     from judge_audit.decisions.judge_change import (
@@ -57,19 +58,23 @@ class ChangesPart:
     html: Markup
 
 
-def changes_part(change: Change, pixels: Pixels | None = None, replayed: Replay | None = None) -> ChangesPart:
+def changes_part(
+    change: Change,
+    environment: jinja2.Environment,
+    pixels: Pixels | None = None,
+    replayed: Replay | None = None,
+) -> ChangesPart:
     """Write the part of a report about a change of judge.
 
     Args:
         change: The comparison.
+        environment: The template engine of the report.
         pixels: Gives the pixels of an anchor by its id; None leaves the pictures out.
         replayed: Past decisions under the new judge, if they were replayed.
     """
     document = changes_of(change, replayed)
     pictures = _pictures(document, pixels)
-    from judge_audit.report.page import environment  # noqa: PLC0415 - the page imports its parts
-
-    template = environment().get_template("changes.html")
+    template = environment.get_template("changes.html")
     shown = template.render(part=document, pictures=pictures, side=SIDE)
     return ChangesPart(document, Markup(shown))  # noqa: S704 - made by an escaping template
 
@@ -224,7 +229,7 @@ WRITERS = {
     "change_caption": caption,
     "change_member": member,
     "change_bounded": bounded,
-    "change_percent": people_words.percent_bounds,
+    "change_percent": figure_text.percent_bounds,
     "slope_chart": change_charts.slope_chart,
     "tau_chart": change_charts.tau_chart,
 }

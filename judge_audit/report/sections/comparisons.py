@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.vocabulary import POOLED, Verdict
-from judge_audit.report.sections.ladders import finite, verdict_of
+from judge_audit.report.figure_text import finite
+from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
     from judge_audit.report.facts import Facts

@@ -17,7 +17,8 @@ from judge_audit.core.vocabulary import (
     Verdict,
 )
 from judge_audit.judges.instruments.covariates import COVARIATES
-from judge_audit.report.sections.ladders import finite, verdict_of
+from judge_audit.report.figure_text import finite, percent_text, turns
+from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -101,11 +102,6 @@ def _clear(weights: Sequence[Row], sign: float) -> list[str]:
     ]
 
 
-def turns(row: Row) -> bool:
-    """Whether a statistic raises the score in one source and lowers it in another."""
-    return bool(row["turns"]["up"] and row["turns"]["down"])
-
-
 def _sentence(part: Row) -> str:
     """Say how much is explained."""
     whole = part["explained"]
@@ -177,11 +173,6 @@ def without_notes(reason: str) -> str:
 
 def _named(sources: Iterable[str]) -> str:
     return ", ".join(say("report.small_sources") if name == SMALL else name for name in sources)
-
-
-def percent_text(share: float, unit: str = " %") -> str:
-    """Write a share of the whole: no less than nothing and no more than all."""
-    return f"{100 * min(1.0, max(0.0, share)):.0f}{unit}"
 
 
 QUESTIONS = (SHARE, DIFFERENCE)

@@ -12,7 +12,8 @@ from judge_audit.checks.mismatches.mismatch_rows import (
     SELECTIVITY,
 )
 from judge_audit.core.vocabulary import OVERALL, POOLED
-from judge_audit.report.sections.ladders import finite, verdict_of
+from judge_audit.report.figure_text import finite
+from judge_audit.report.sections.ladders import verdict_of
 from judge_audit.stimuli.mismatches.kind import DIMENSIONS
 
 if TYPE_CHECKING:

@@ -22,11 +22,8 @@ from judge_audit.report.charts.forest import (
     Line,
     forest,
 )
-from judge_audit.report.sections.ladders import (
-    finite,
-    rises,
-    verdict_of,
-)
+from judge_audit.report.figure_text import finite
+from judge_audit.report.sections.ladders import rises, verdict_of
 from judge_audit.report.sheets.pictures import (
     SIDE,
     Pair,

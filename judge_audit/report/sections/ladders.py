@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from judge_audit.core.vocabulary import (
     READ,
     Verdict,
 )
+from judge_audit.report.figure_text import finite
 from judge_audit.report.percentiles import lift
 
 if TYPE_CHECKING:
@@ -94,11 +94,6 @@ def verdict_of(row: Row) -> dict[str, Any]:
         "value", "ci_low", "ci_high", "limit_low", "limit_high", "n", "n_needed",
     )  # fmt: skip
     return {name: finite(row[name]) for name in wanted}
-
-
-def finite(value: Any) -> Any:  # noqa: ANN401 - any column's value
-    """Give a value, or None for a number that is not finite."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def zones_of(zones: Sequence[Row], axis: str) -> dict[str, Any] | None:

@@ -11,21 +11,15 @@ from judge_audit.core.vocabulary import (
     Verdict,
 )
 from judge_audit.report.charts.people_map import agreement_of, disagreement_of
-from judge_audit.report.sections.ladders import finite, verdict_of
+from judge_audit.report.figure_text import bounded, figure_of, finite, plain, shared, turned
+from judge_audit.report.sections.ladders import verdict_of
 from judge_audit.report.sections.people_matrices import matrices_of
-from judge_audit.report.sections.people_words import (
-    bounded,
-    figure_of,
-    plain,
-    shared,
-    turned,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from judge_audit.report.facts import Facts
-    from judge_audit.report.sections.people_words import Figure
+    from judge_audit.report.figure_text import Figure
 
     Row = Mapping[str, Any]
 

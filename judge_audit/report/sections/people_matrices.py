@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, POOLED
-from judge_audit.report.sections.ladders import finite, verdict_of
-from judge_audit.report.sections.people_words import figure_of
+from judge_audit.report.figure_text import figure_of, finite
+from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

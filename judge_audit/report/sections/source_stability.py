@@ -17,7 +17,8 @@ from judge_audit.report.charts.forest import (
     Line,
     forest,
 )
-from judge_audit.report.sections.ladders import finite, verdict_of
+from judge_audit.report.figure_text import finite
+from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

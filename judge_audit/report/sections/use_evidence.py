@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, Verdict
-from judge_audit.report.sections.ladders import finite, verdict_of
+from judge_audit.report.charts.use_charts import LIFT, SHARE
+from judge_audit.report.figure_text import finite
+from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     from judge_audit.report.facts import Facts
 
     Row = Mapping[str, Any]
-
-SHARE, LIFT = "share", "lift"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,15 @@ import pyarrow as pa
 
 from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.row_files import read_rows
-from judge_audit.inputs.items import check_columns, resolve_image
+from judge_audit.inputs.items import check_columns
 from judge_audit.people.readings import read_readings
 from judge_audit.people.visibility import provisional_points
 from judge_audit.people.zones import make_zones
 from judge_audit.report.sheets.sheets import Ladder
-from judge_audit.stimuli.images import ImageError, load_image
+from judge_audit.stimuli.images import ImageError, load_image, resolve_image
 from judge_audit.stimuli.masks import load_mask, mask_digest
-from judge_audit.stimuli.planning.probes import choose_ladder_items, region_of
+from judge_audit.stimuli.planning.probe_ids import region_of
+from judge_audit.stimuli.planning.probes import choose_ladder_items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,4 +1,7 @@
-"""The axes: one file each, found by a walk over this folder."""
+"""The axes: one file each, found by its `AXES`.
+
+They may import images, masks and `core`.
+"""
 
 from __future__ import annotations
 

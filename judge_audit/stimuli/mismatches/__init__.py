@@ -1,4 +1,7 @@
-"""The mismatch kinds: one file each, found by a walk over this folder."""
+"""The mismatch kinds: one file each, found by its `KIND`.
+
+They may import images, masks, axes, brand rules and `core`.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import pixel_digest, text_digest
 from judge_audit.core.vocabulary import PAIR_AXIS, POOLED
 from judge_audit.stimuli.mismatches.kind import Built, Unsuited
-from judge_audit.stimuli.planning.probes import probe_id
+from judge_audit.stimuli.planning.probe_ids import probe_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.inputs.pairs import Member, Pair
     from judge_audit.stimuli.mismatches.kind import Box, Kind
     from judge_audit.stimuli.pair_builder import Workshop
+    from judge_audit.stimuli.planning.pair_model import Member, Pair
 
     Pixels = NDArray[np.uint8]
     Row = Mapping[str, Any]

@@ -19,7 +19,7 @@ RESULTS = ("curves", "measures", "verdicts", "standings")
 TIMES = ("called_at", "latency_ms", "runtime_id")
 JUDGE = """
 import pathlib, time
-from judge_audit.digests import pixel_digest
+from judge_audit.core.digests import pixel_digest
 HERE = pathlib.Path(__file__).parent
 def answer(image):
     return float(image[..., 1].mean() + image.std())

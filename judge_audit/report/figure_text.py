@@ -1,7 +1,8 @@
-"""How figures about people are written."""
+"""How figures are written in a report."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
@@ -10,13 +11,26 @@ from judge_audit.core.vocabulary import (
     SMALL,
     WITHIN,
 )
-from judge_audit.report.sections.ladders import finite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    Row = Mapping[str, Any]
+
+
+def turns(row: Row) -> bool:
+    """Whether a statistic raises the score in one source and lowers it in another."""
+    return bool(row["turns"]["up"] and row["turns"]["down"])
+
+
+def percent_text(share: float, unit: str = " %") -> str:
+    """Write a share of the whole: no less than nothing and no more than all."""
+    return f"{100 * min(1.0, max(0.0, share)):.0f}{unit}"
+
+
 Figure = dict[str, Any]
 """value, ci_low, ci_high and n; None for what is unknown."""
+
 
 WRITERS = ("bounded", "percent_bounds", "place_name", "plain", "signed", "signed_bounds")
 """What the page writes figures with."""
@@ -84,3 +98,8 @@ def percent_bounds(figure: Figure) -> str:
     if low is None or high is None:
         return shared(figure)
     return f"{shared(figure)} ({100 * low:.0f}–{100 * high:.0f})"
+
+
+def finite(value: Any) -> Any:  # noqa: ANN401 - any column's value
+    """Give a value, or None for a number that is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

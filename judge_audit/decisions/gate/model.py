@@ -1,0 +1,97 @@
+"""What a gate is asked and what it answers, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.decisions.gate.states import (
+    CANNOT,
+    CRITICAL,
+    OPEN,
+    SHUT,
+    WARNING,
+)
+from judge_audit.decisions.gate.suites import RESERVED
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    Row = dict[str, Any]
+
+
+APPROVED = "approved"
+"""Instead of an audit's id: the newest approval of a judge of the same name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the gate is asked.
+
+    Attributes:
+        candidate: The audit of the judge that wants to be released.
+        baseline: The audit it is held against, "" if there is none.
+        use: filtering, ranking, reward, acceptance, screening, or a project's own.
+        now: The time by which sign-offs have expired or not.
+        audit_digest: Digest of the candidate's rows, which sign-offs are given for.
+        signoffs: Names of the sign-offs of the candidate that hold, whatever their use.
+    """
+
+    candidate: str
+    baseline: str
+    use: str
+    now: datetime
+    audit_digest: str
+    signoffs: tuple[str, ...] = ()
+
+    def parameters(self) -> dict[str, Any]:
+        """Give what a suite's queries may name."""
+        return {
+            "candidate": self.candidate,
+            "baseline": self.baseline,
+            "use": self.use,
+            "now": self.now,
+            "audit_digest": self.audit_digest,
+            "signoffs": list(self.signoffs),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the gate answered.
+
+    Attributes:
+        gate_id: Digest of the question and every answer.
+        question: What was asked.
+        judge_id: The candidate's judge.
+        anchor_head: Head of the anchor ledger the candidate was scored with, None without an anchor set.
+        rows: Rows of table `gates`.
+        comparing: Names of the suites that compare with the approved audit.
+    """
+
+    gate_id: str
+    question: Question
+    judge_id: str
+    anchor_head: str | None
+    rows: tuple[Row, ...]
+    comparing: frozenset[str]
+
+    @property
+    def blocking(self) -> tuple[Row, ...]:
+        """What keeps the gate from opening."""
+        return tuple(row for row in self.rows if row["severity"] == CRITICAL and row["state"] != OPEN)
+
+    @property
+    def warnings(self) -> tuple[Row, ...]:
+        """What is not met and stops nothing."""
+        return tuple(row for row in self.rows if row["severity"] == WARNING and row["state"] != OPEN)
+
+    @property
+    def state(self) -> str:
+        """Shut if anything is; else cannot be asked if anything needed cannot; else open."""
+        states = {row["state"] for row in self.blocking}
+        return SHUT if SHUT in states else CANNOT if states else OPEN
+
+    def compares(self, row: Row) -> bool:
+        """Tell whether a row is about the comparison with the approved audit."""
+        return row["suite"] in self.comparing or (row["suite"], row["expectation"]) == (RESERVED, "approved")
