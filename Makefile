@@ -10,7 +10,7 @@ STAMP = $(VENV)/.installed-core
 DEV_STAMP = $(VENV)/.installed-dev
 MODELS_STAMP = $(VENV)/.installed-models
 
-.PHONY: audit test test-parts test-models test-long bench format clean
+.PHONY: audit rows test test-parts test-models test-long bench format clean
 
 audit: $(STAMP)
 	$(BIN)/judge-audit demo
@@ -35,6 +35,11 @@ test-models: $(MODELS_STAMP)
 
 test-long: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests -m long -s
+
+# The types of every table's rows, written from schemas/columns.yaml and schemas/tables.yaml.
+rows: $(DEV_STAMP)
+	$(BIN)/python -c "from judge_audit.core.row_types import row_types_source; print(row_types_source(), end='')" > schemas/rows.py
+	$(BIN)/ruff format schemas/rows.py
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff check --fix .

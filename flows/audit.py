@@ -10,11 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.runtime.run_record import (
-    begun,
-    done,
-    recorded_flow,
-)
+from judge_audit_flows.runtime.run_record import begun, done, recorded_flow
 from judge_audit_flows.runtime.server import embedded_server
 from judge_audit_flows.runtime.task_runners import check_runner, task_runner
 from judge_audit_flows.runtime.worker_failures import server_told

@@ -7,23 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge_audit_flows.deployed import (
-    Wanted,
-    audited,
-    settled,
-)
-from judge_audit_flows.deployment.parameters import (
-    NO_OVERRIDES,
-    STEADY,
-    Overrides,
-    Persistence,
-)
+from judge_audit_flows.deployed import Wanted, audited, settled
+from judge_audit_flows.deployment.parameters import NO_OVERRIDES, STEADY, Overrides, Persistence
 from judge_audit_flows.runtime.outcome import refused
-from judge_audit_flows.runtime.stale_runs import (
-    STALE,
-    Patience,
-    tidied,
-)
+from judge_audit_flows.runtime.stale_runs import STALE, Patience, tidied
 from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State  # noqa: TC002 - Prefect reads the annotations
 from prefect.states import Completed

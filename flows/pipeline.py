@@ -6,23 +6,9 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.runtime.task_runners import (
-    THREADS,
-    lanes_of,
-    workers_of,
-)
+from judge_audit_flows.runtime.task_runners import THREADS, lanes_of, workers_of
 from judge_audit_flows.runtime.worker_failures import result_of_task
-from judge_audit_tasks import (
-    budget,
-    check,
-    combine,
-    controls,
-    gate,
-    prepare,
-    report,
-    score,
-    spent,
-)
+from judge_audit_tasks import budget, check, combine, controls, gate, prepare, report, score, spent
 from prefect import flow
 
 from judge_audit.audits import stages

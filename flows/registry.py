@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from judge_audit_flows.release import run_release
-from judge_audit_flows.runtime.outcome import (
-    RunLog,
-    gate_event,
-    refused,
-)
+from judge_audit_flows.runtime.outcome import RunLog, gate_event, refused
 from judge_audit_flows.runtime.stale_runs import TAG
 from prefect import flow, tags
 from prefect.artifacts import create_table_artifact
@@ -29,24 +25,11 @@ from prefect.states import Completed, Failed
 
 from judge_audit.audits.stages.gate import gate
 from judge_audit.core.configuration import resolve
-from judge_audit.core.errors import (
-    EXIT_MACHINERY,
-    AuditError,
-    MachineryError,
-    UsageError,
-)
-from judge_audit.core.progress import (
-    Progress,
-    current_progress,
-    shown,
-)
+from judge_audit.core.errors import EXIT_MACHINERY, AuditError, MachineryError, UsageError
+from judge_audit.core.progress import Progress, current_progress, shown
 from judge_audit.decisions.gate.states import OPEN
 from judge_audit.lake import Lake
-from judge_audit.operations.registry import (
-    Ledger,
-    settings_of,
-    submit,
-)
+from judge_audit.operations.registry import Ledger, settings_of, submit
 from judge_audit.operations.registry.audit_version import (
     audited_already,
     close,
@@ -59,12 +42,7 @@ from judge_audit.operations.registry.claims import claimed
 from judge_audit.operations.registry.ledger import COMPLETE, FAILED
 from judge_audit.operations.registry.mlflow_client import connect
 from judge_audit.operations.registry.poll import look
-from judge_audit.operations.registry.submit import (
-    CANCELLED,
-    ENDED,
-    WAITING,
-    Launched,
-)
+from judge_audit.operations.registry.submit import CANCELLED, ENDED, WAITING, Launched
 from judge_audit.operations.registry.template import check_template
 from judge_audit.operations.registry.versions import plain
 
@@ -73,11 +51,7 @@ if TYPE_CHECKING:
 
     from judge_audit.core.configuration import Configuration
     from judge_audit.operations.registry.mlflow_client import Registry
-    from judge_audit.operations.registry.submit import (
-        Launcher,
-        Outcome,
-        Request,
-    )
+    from judge_audit.operations.registry.submit import Launcher, Outcome, Request
     from judge_audit.operations.registry.versions import Version
 
 AUDIT_FLOW = "judge-audit-registered"

@@ -5,18 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.audit import (
-    canary_lines,
-    from_tables,
-    ready,
-    result_of,
-    through_prefect,
-)
-from judge_audit_flows.runtime.run_record import (
-    begun,
-    done,
-    recorded_flow,
-)
+from judge_audit_flows.audit import canary_lines, from_tables, ready, result_of, through_prefect
+from judge_audit_flows.runtime.run_record import begun, done, recorded_flow
 
 from judge_audit.audits import stages
 from judge_audit.operations.runs import RELEASE

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge_audit.api import (
-        Audit,
-        audit,
-        connect,
-    )
+    from judge_audit.api import Audit, audit, connect
 
 __version__ = "0.1.0"
 __all__ = ["Audit", "__version__", "audit", "connect"]

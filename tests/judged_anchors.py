@@ -9,12 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from judge_audit.core.tables import from_rows
-from judge_audit.decisions.judge_change import (
-    ANCHOR,
-    SCORES,
-    AnchorSet,
-    Side,
-)
+from judge_audit.decisions.judge_change import ANCHOR, SCORES, AnchorSet, Side
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TIERS = ("bad", "middling", "good")

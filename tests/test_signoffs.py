@@ -12,13 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows
-from judge_audit.decisions.signoffs import (
-    RefusedError,
-    Signoff,
-    Yes,
-    sign,
-    signoffs_of,
-)
+from judge_audit.decisions.signoffs import RefusedError, Signoff, Yes, sign, signoffs_of
 from judge_audit.lake import Lake
 from judge_audit.lake.audits import find_audit
 

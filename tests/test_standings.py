@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judge_audit.core.errors import MachineryError
-from judge_audit.decisions.standings import (
-    builtin_uses,
-    capability_of,
-    parse_use,
-    stand,
-)
+from judge_audit.decisions.standings import builtin_uses, capability_of, parse_use, stand
 
 
 def verdict(check, measure, answer, *, provisional=False, finding=""):

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from judge_audit_schemas import rows
 
 from judge_audit.core.errors import MachineryError
+from judge_audit.core.row_types import row_types_source
 from judge_audit.core.tables import (
     TABLES,
     definition,
@@ -115,3 +119,15 @@ class _Strict(yaml.SafeLoader):
 )
 def test_no_key_of_a_schema_stands_twice(path):
     assert yaml.load(path.read_text(encoding="utf-8"), _Strict)
+
+
+def test_the_types_of_rows_are_those_that_the_definitions_give(tmp_path):
+    """`make rows` writes them; whoever changes a column runs it."""
+    written = tmp_path / "rows.py"
+    written.write_text(row_types_source(), encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--line-length", "110", written],
+        check=True,
+        capture_output=True,
+    )
+    assert written.read_text(encoding="utf-8") == Path(rows.__file__).read_text(encoding="utf-8")

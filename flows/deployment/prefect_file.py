@@ -17,11 +17,7 @@ from prefect.flows import load_flow_from_entrypoint
 from prefect.utilities.callables import parameter_schema
 from pydantic import TypeAdapter, ValidationError
 
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.errors import Fault, InputError, UsageError
 
 if TYPE_CHECKING:
     from prefect import Flow

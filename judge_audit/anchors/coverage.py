@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.anchors.tables import mean_labels
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    MISMATCHES,
-    OVERALL,
-    Tier,
-)
+from judge_audit.core.vocabulary import MISMATCHES, OVERALL, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

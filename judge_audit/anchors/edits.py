@@ -9,48 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from judge_audit.anchors.entries import (
-    ADD,
-    RELABEL,
-    RETIRE,
-    Anchor,
-    Entry,
-    Label,
-)
-from judge_audit.anchors.folder import (
-    MANIFEST,
-    AnchorSet,
-    lagging,
-    manifest_of,
-    verified,
-)
-from judge_audit.anchors.folder_writer import (
-    LOCK,
-    locked,
-    write,
-)
-from judge_audit.anchors.ledger import (
-    LEDGER,
-    replayed,
-    schema_faults,
-)
-from judge_audit.anchors.pictures import (
-    IMAGES,
-    STRAY,
-    address_fault,
-)
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    MachineryError,
-    UsageError,
-)
-from judge_audit.stimuli.images import (
-    ImageError,
-    ImageLimits,
-    decode_image,
-    read_bytes,
-)
+from judge_audit.anchors.entries import ADD, RELABEL, RETIRE, Anchor, Entry, Label
+from judge_audit.anchors.folder import MANIFEST, AnchorSet, lagging, manifest_of, verified
+from judge_audit.anchors.folder_writer import LOCK, locked, write
+from judge_audit.anchors.ledger import LEDGER, replayed, schema_faults
+from judge_audit.anchors.pictures import IMAGES, STRAY, address_fault
+from judge_audit.core.errors import Fault, InputError, MachineryError, UsageError
+from judge_audit.stimuli.images import ImageError, ImageLimits, decode_image, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,19 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge_audit.anchors.ledger import (
-    LEDGER,
-    RESTORE,
-    read_ledger,
-    replayed,
-)
+from judge_audit.anchors.ledger import LEDGER, RESTORE, read_ledger, replayed
 from judge_audit.anchors.pictures import look_at
 from judge_audit.core.digests import canonical_json
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.errors import Fault, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

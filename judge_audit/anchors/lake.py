@@ -6,17 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judge_audit.anchors.ledger import LEDGER, RESTORE
-from judge_audit.anchors.tables import (
-    SCHEMA,
-    in_long_form,
-    ledger_rows,
-    tables_of,
-)
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.anchors.tables import SCHEMA, in_long_form, ledger_rows, tables_of
+from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.tables import from_rows
 
 if TYPE_CHECKING:

@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.anchors.entries import (
-    ADD,
-    RELABEL,
-    RETIRE,
-    Anchor,
-    Entry,
-    entry_validator,
-)
+from judge_audit.anchors.entries import ADD, RELABEL, RETIRE, Anchor, Entry, entry_validator
 from judge_audit.core.errors import Fault
 
 if TYPE_CHECKING:

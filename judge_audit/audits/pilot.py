@@ -8,23 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.audits.power import (
-    RELIABILITY,
-    Known,
-    Need,
-    needs,
-)
+from judge_audit.audits.power import RELIABILITY, Known, Need, needs
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import Limits, read_limits
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, WITHIN
 from judge_audit.lake.audits import see_kept
 from judge_audit.lake.connect import connect
-from judge_audit.measures.pilot import (
-    Design,
-    Noise,
-    of_pilot,
-)
+from judge_audit.measures.pilot import Design, Noise, of_pilot
 from judge_audit.report.facts import Facts, read_facts
 
 if TYPE_CHECKING:

@@ -22,26 +22,10 @@ from judge_audit.checks import builtin_checks, check_of
 from judge_audit.core.digests import file_digest, text_digest
 from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.moved_modules import keep_old_names
-from judge_audit.decisions.gate.suites import (
-    Suite,
-    builtin_suites,
-    read_suites,
-)
-from judge_audit.decisions.standings import (
-    Use,
-    builtin_uses,
-    parse_use,
-)
-from judge_audit.judges import (
-    builtin_kinds,
-    kind_of,
-    load_judge,
-)
-from judge_audit.lake.connect import (
-    View,
-    parse_view,
-    shipped_views,
-)
+from judge_audit.decisions.gate.suites import Suite, builtin_suites, read_suites
+from judge_audit.decisions.standings import Use, builtin_uses, parse_use
+from judge_audit.judges import builtin_kinds, kind_of, load_judge
+from judge_audit.lake.connect import View, parse_view, shipped_views
 from judge_audit.stimuli.axes import axes_of, builtin_axes
 from judge_audit.stimuli.mismatches import mismatch_kinds, mismatch_of
 

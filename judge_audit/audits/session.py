@@ -14,18 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.anchors import hold_to_lake, read_anchors
-from judge_audit.audits.plugins import (
-    configured_judge,
-    find_mismatches,
-    select_axes,
-)
+from judge_audit.audits.plugins import configured_judge, find_mismatches, select_axes
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import UsageError
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    PAIR_AXIS,
-    POOLED,
-)
+from judge_audit.core.vocabulary import ANCHOR, PAIR_AXIS, POOLED
 from judge_audit.inputs.ingest.imported_pairs import pairs_of
 from judge_audit.inputs.items import ItemsRead, read_items
 from judge_audit.inputs.pairs import PairsRead, read_pairs

@@ -10,21 +10,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.errors import (
-    AuditError,
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.errors import AuditError, Fault, InputError, UsageError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.row_files import read_rows
 from judge_audit.inputs.items import check_columns
 from judge_audit.judges.calling.score_calls import rows_of
-from judge_audit.judges.protocol import (
-    PricedJudge,
-    Stimulus,
-    Unanswered,
-)
+from judge_audit.judges.protocol import PricedJudge, Stimulus, Unanswered
 from judge_audit.stimuli.images import ImageError, load_image, resolve_image
 from judge_audit.stimuli.planning.probes import choose_ladder_items, count_calls
 from judge_audit.stimuli.sight_probes import SIGHT

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    POOLED,
-    State,
-)
+from judge_audit.core.vocabulary import ORIGINAL, POOLED, State
 from judge_audit.measures.estimates import wilson
 
 if TYPE_CHECKING:

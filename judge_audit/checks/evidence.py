@@ -10,20 +10,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from judge_audit.checks.direct_lifts import by_source
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    OVERALL,
-    POOLED,
-    SMALL,
-    State,
-    ZoneBasis,
-)
-from judge_audit.measures.lifts import (
-    Lifts,
-    Reference,
-    averaged,
-    lifts,
-)
+from judge_audit.core.vocabulary import ORIGINAL, OVERALL, POOLED, SMALL, State, ZoneBasis
+from judge_audit.measures.lifts import Lifts, Reference, averaged, lifts
 from judge_audit.measures.scale import distinct
 from judge_audit.stimuli.mismatches import mismatch_kinds
 

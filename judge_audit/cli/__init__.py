@@ -9,12 +9,7 @@ import os
 import sys
 import traceback
 
-from judge_audit.core.errors import (
-    EXIT_GOOD,
-    EXIT_MACHINERY,
-    EXIT_USAGE,
-    AuditError,
-)
+from judge_audit.core.errors import EXIT_GOOD, EXIT_MACHINERY, EXIT_USAGE, AuditError
 
 EXIT_INTERRUPTED = 130
 TRACEBACK = "--traceback"
@@ -35,11 +30,7 @@ def run_command(arguments: list[str]) -> int:
         0 good, 1 the judge failed what was asked, 2 wrong use or bad input, 3 the machinery failed, 130
         interrupted.
     """
-    from judge_audit.cli.app import (
-        Interrupted,
-        WrongUse,
-        build,
-    )
+    from judge_audit.cli.app import Interrupted, WrongUse, build
 
     wordy = TRACEBACK in arguments
     try:

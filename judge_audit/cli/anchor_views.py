@@ -95,11 +95,7 @@ def show(
     """Show what the set covers (tiers by source and kind, dimensions, annotators), and name the gaps."""
     from dataclasses import asdict
 
-    from judge_audit.anchors import (
-        anchor_labels,
-        coverage,
-        read_anchors,
-    )
+    from judge_audit.anchors import anchor_labels, coverage, read_anchors
     from judge_audit.core.limits import read_limits
 
     held = read_anchors(folder)

@@ -8,21 +8,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from judge_audit.cli import anchor_views
-from judge_audit.cli.anchor_views import (
-    AS_JSON,
-    FOLDER,
-    line_of,
-    summary_of,
-)
+from judge_audit.cli.anchor_views import AS_JSON, FOLDER, line_of, summary_of
 from judge_audit.cli.output import print_json
 from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from judge_audit.anchors import (
-        AnchorSet,
-        Draft,
-        Label,
-    )
+    from judge_audit.anchors import AnchorSet, Draft, Label
 
 FILE = typer.Argument(None, metavar="[FILE]", help="Many at once: .csv, .jsonl or .parquet, a row per label.")
 AUTHOR = typer.Option(..., "--author", help="Who makes the change.")

@@ -6,24 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli import (
-    anchors,
-    audits,
-    deployments,
-    gates,
-    imports,
-    judges,
-    lakes,
-    plans,
-    status,
-    study,
-)
-from judge_audit.cli import (
-    sign as signing,
-)
-from judge_audit.cli import (
-    submit as submitting,
-)
+from judge_audit.cli import anchors, audits, deployments, gates, imports, judges, lakes, plans, status, study
+from judge_audit.cli import sign as signing
+from judge_audit.cli import submit as submitting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -84,11 +84,7 @@ def demo(
 def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json: bool) -> None:
     """Import published ratings and replies, and audit both judges beside the people."""
     from judge_audit.cli.configuration import configured
-    from judge_audit.demo.published import (
-        JUDGES,
-        card_path,
-        import_published,
-    )
+    from judge_audit.demo.published import JUDGES, card_path, import_published
     from judge_audit.lake import Lake
 
     home = lake or DEMO_FOLDER / "published" / "lake"

@@ -126,11 +126,7 @@ def new(
     project: Path | None = PROJECT,
 ) -> None:
     """Write a card for a judge of your own into cards/; a card that is there is never touched."""
-    from judge_audit.judges.cards.card_template import (
-        kinds_of,
-        new_card,
-        write_new_card,
-    )
+    from judge_audit.judges.cards.card_template import kinds_of, new_card, write_new_card
 
     folder = _here(project)
     known = {entry.name: entry for entry in kinds_of(_kinds(folder)) if not entry.own_card}
@@ -161,13 +157,7 @@ def try_one(
 
     from judge_audit.audits import smoke_test_pairs as trying_pairs
     from judge_audit.audits.plugins import find_axes
-    from judge_audit.audits.smoke_test import (
-        DEMO_ITEMS,
-        demo_stimuli,
-        stimuli_of,
-        told,
-        try_judge,
-    )
+    from judge_audit.audits.smoke_test import DEMO_ITEMS, demo_stimuli, stimuli_of, told, try_judge
     from judge_audit.judges import load_judge
     from judge_audit.judges.pairwise.protocol import ComparingJudge
 

@@ -14,11 +14,7 @@ from judge_audit.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit.audits.power import (
-        Buy,
-        Known,
-        Need,
-    )
+    from judge_audit.audits.power import Buy, Known, Need
     from judge_audit.measures.sample_size import Prices
 
 BAR = 12
@@ -60,11 +56,7 @@ def say_needs(asked: Asked, *, as_json: bool) -> None:
     Raises:
         UsageError: If the options contradict one another, or the pilot cannot serve.
     """
-    from judge_audit.audits.power import (
-        buys,
-        needs,
-        questions,
-    )
+    from judge_audit.audits.power import buys, needs, questions
     from judge_audit.core.progress import shown
 
     known = _known(asked)
@@ -83,11 +75,7 @@ def say_needs(asked: Asked, *, as_json: bool) -> None:
 def _known(asked: Asked) -> Known:
     """Take a pilot, or what was stated; without either the newest audit if there is one."""
     from judge_audit.audits.pilot import LATEST, known_of
-    from judge_audit.audits.power import (
-        AXES,
-        RELIABILITY,
-        as_stated,
-    )
+    from judge_audit.audits.power import AXES, RELIABILITY, as_stated
     from judge_audit.cli.lakes import where
     from judge_audit.core.limits import read_limits
     from judge_audit.lake import Lake

@@ -8,11 +8,7 @@ from pathlib import Path  # noqa: TC003 - typer reads the annotations
 
 import typer
 
-from judge_audit.cli.lakes import (
-    AS_JSON,
-    LAKE,
-    where,
-)
+from judge_audit.cli.lakes import AS_JSON, LAKE, where
 from judge_audit.cli.output import print_json
 from judge_audit.core.errors import UsageError
 
@@ -37,12 +33,7 @@ def sign(  # noqa: PLR0917 - one option each
 ) -> None:
     """Sign one use of a judge on the strength of an audit, or list what is signed."""
     from judge_audit.audits.stages.gate import account
-    from judge_audit.decisions.signoffs import (
-        Judged,
-        Yes,
-        signoff_lines,
-        signoffs_of,
-    )
+    from judge_audit.decisions.signoffs import Judged, Yes, signoff_lines, signoffs_of
     from judge_audit.decisions.signoffs import sign as record
     from judge_audit.lake import Lake
     from judge_audit.lake.audits import find_audit

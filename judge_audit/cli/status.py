@@ -38,11 +38,7 @@ def status(
 
     from judge_audit.cli.lakes import opened
     from judge_audit.core.errors import UsageError
-    from judge_audit.operations.status import (
-        exposition,
-        make_status,
-        status_lines,
-    )
+    from judge_audit.operations.status import exposition, make_status, status_lines
 
     wanted = "json" if as_json else form
     if wanted not in {"text", "json", "prometheus"}:
@@ -73,11 +69,7 @@ def notify(
     import secrets
 
     from judge_audit.cli.configuration import configured
-    from judge_audit.core.errors import (
-        EXIT_GOOD,
-        EXIT_JUDGE_FAILED,
-        UsageError,
-    )
+    from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, UsageError
     from judge_audit.core.messages import say
     from judge_audit.operations.notifications import TRIAL, hook_of
     from judge_audit.operations.notifications import notify as send

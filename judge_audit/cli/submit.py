@@ -8,11 +8,7 @@ from pathlib import Path
 import typer
 
 from judge_audit.cli.output import print_json
-from judge_audit.core.errors import (
-    EXIT_GOOD,
-    EXIT_USAGE,
-    UsageError,
-)
+from judge_audit.core.errors import EXIT_GOOD, EXIT_USAGE, UsageError
 
 
 def submit(

@@ -7,11 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.errors import Fault, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,8 @@ from judge_audit.core.vocabulary import POOLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+Row = TypeVar("Row")
 
 ARROW_TYPES: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -41,12 +43,13 @@ CONTROL = "is_control"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its type, its unit ("" if none) and what it means."""
+    """A column: its type, its unit ("" if none), what it means, and whether it may be NULL outside a key."""
 
     name: str
     type: str
     description: str
     unit: str = ""
+    nullable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,9 @@ def parse_definitions(
         MachineryError: If the files contradict each other; names table and column.
     """
     known = {
-        name: Column(name, entry["type"], entry["description"], entry.get("unit", ""))
+        name: Column(
+            name, entry["type"], entry["description"], entry.get("unit", ""), entry.get("nullable", False)
+        )
         for name, entry in columns.items()
     }
     for column in known.values():
@@ -166,7 +171,7 @@ def empty(name: str) -> pa.Table:
     return pa.Table.from_batches([], schema(name))  # `empty_table` would import pandas, if it is there
 
 
-def from_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+def from_rows(name: str, rows: Iterable[Mapping[str, object]]) -> pa.Table:
     """Make a table of rows.
 
     What a row leaves out is NULL, except `is_control` (False) and, in result tables, the keys in which
@@ -195,6 +200,17 @@ def from_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     )
     check_keys(name, table)
     return table
+
+
+def rows_of(table: pa.Table, row_type: type[Row]) -> list[Row]:
+    """Give the rows of a table, or of some of its columns, with the type that `judge_audit_schemas.rows` has for them.
+
+    Args:
+        table: As it was read from the lake.
+        row_type: The type of its rows; the type checker then knows which columns there are.
+    """
+    del row_type
+    return table.to_pylist()  # type: ignore[no-any-return]
 
 
 def _array(table: str, column: Column, values: list[Any]) -> pa.Array:

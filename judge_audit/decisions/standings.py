@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.errors import MachineryError
 from judge_audit.core.messages import say
 from judge_audit.core.resources import read_shipped
-from judge_audit.core.vocabulary import (
-    NOT_ASKED,
-    POOLED,
-    READ,
-    Capability,
-    Position,
-    Standing,
-    Verdict,
-)
+from judge_audit.core.vocabulary import NOT_ASKED, POOLED, READ, Capability, Position, Standing, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,11 +13,7 @@ import cv2
 
 from judge_audit.demo.photos import PHOTOGRAPHS, cut_crops
 from judge_audit.demo.scene_styles import draw_scene
-from judge_audit.demo.scenes import (
-    STYLES,
-    make_scene,
-    prompt_of,
-)
+from judge_audit.demo.scenes import STYLES, make_scene, prompt_of
 from judge_audit.stimuli.planning.probes import choose_ladder_items
 
 if TYPE_CHECKING:

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.demo.shapes import (
-    Part,
-    block,
-    half_disc,
-    mirrored,
-    outline,
-    oval,
-)
+from judge_audit.demo.shapes import Part, block, half_disc, mirrored, outline, oval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,17 +11,9 @@ import cv2
 
 from judge_audit.demo.scene_styles import draw_scene
 from judge_audit.demo.scenes import STYLES, prompt_of
-from judge_audit.demo.staged_scenes import (
-    DAMAGES,
-    damage_scene,
-    stage_scene,
-)
+from judge_audit.demo.staged_scenes import DAMAGES, damage_scene, stage_scene
 from judge_audit.demo.truth import truth_of
-from judge_audit.stimuli.mismatches.kind import (
-    Built,
-    Unsuited,
-    picture_difficulty,
-)
+from judge_audit.stimuli.mismatches.kind import Built, Unsuited, picture_difficulty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

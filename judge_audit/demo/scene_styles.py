@@ -6,23 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.demo.brushes import (
-    Light,
-    expose,
-    fill,
-    lay,
-    noise,
-    shade,
-    sweep,
-)
+from judge_audit.demo.brushes import Light, expose, fill, lay, noise, shade, sweep
 from judge_audit.demo.figure import Figure, figure_parts
 from judge_audit.demo.scenes import STYLES
-from judge_audit.demo.shapes import (
-    COLOURS,
-    MARKS,
-    THINGS,
-    oval,
-)
+from judge_audit.demo.shapes import COLOURS, MARKS, THINGS, oval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,11 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.demo.brushes import Canvas
-    from judge_audit.demo.scenes import (
-        Placed,
-        Scene,
-        Style,
-    )
+    from judge_audit.demo.scenes import Placed, Scene, Style
     from judge_audit.demo.shapes import Colour, Part
 
     Painter = Callable[[Canvas, Placed | Figure], None]

@@ -14,14 +14,7 @@ import numpy as np
 
 from judge_audit.core.digests import draw_seed
 from judge_audit.demo.figure import FINGERS, Figure
-from judge_audit.demo.scenes import (
-    CHOICES,
-    NUMBERS,
-    SIZES,
-    Placed,
-    Scene,
-    plural,
-)
+from judge_audit.demo.scenes import CHOICES, NUMBERS, SIZES, Placed, Scene, plural
 from judge_audit.demo.shapes import COLOURS
 from judge_audit.demo.truth import POOR, SHARP
 from judge_audit.stimuli.mismatches.exchanges import COLOURS as OTHER_COLOURS

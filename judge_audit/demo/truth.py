@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.demo.figure import (
-    ARMS,
-    FINGERS,
-    reach,
-)
+from judge_audit.demo.figure import ARMS, FINGERS, reach
 from judge_audit.demo.scenes import Camera
 
 if TYPE_CHECKING:

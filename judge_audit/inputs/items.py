@@ -12,13 +12,7 @@ from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.row_files import read_rows
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import POOLED
-from judge_audit.stimuli.images import (
-    ImageError,
-    ImageLimits,
-    LoadedImage,
-    load_image,
-    resolve_image,
-)
+from judge_audit.stimuli.images import ImageError, ImageLimits, LoadedImage, load_image, resolve_image
 from judge_audit.stimuli.masks import is_part_box, load_mask, mask_digest
 
 if TYPE_CHECKING:
@@ -88,7 +82,8 @@ def read_items(
     if not good:
         raise InputError([Fault(path.name, 0, "", "the file has no rows.")])
     warnings += _notes(path, good)
-    table = from_rows("items", sorted(good, key=lambda row: row["item_id"])).drop_columns(["plan_id"])
+    good.sort(key=lambda row: str(row["item_id"]))
+    table = from_rows("items", good).drop_columns(["plan_id"])
     return ItemsRead(table, tuple(sorted(faults)), tuple(warnings))
 
 

@@ -23,18 +23,8 @@ from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import from_rows
 from judge_audit.lake.contents import COMMITS
 from judge_audit.lake.lake import FORMAT, LAKE_FILE
-from judge_audit.lake.merge import (
-    COMMIT_COLUMN,
-    Merged,
-    merge,
-    write_part,
-)
-from judge_audit.lake.retention import (
-    Decided,
-    Purged,
-    Retention,
-    decide,
-)
+from judge_audit.lake.merge import COMMIT_COLUMN, Merged, merge, write_part
+from judge_audit.lake.retention import Decided, Purged, Retention, decide
 from judge_audit.lake.snapshots import FOLDER, Snapshot
 
 if TYPE_CHECKING:

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 from judge_audit.core.errors import MachineryError
 from judge_audit.core.tables import TABLES, definition
-from judge_audit.lake.relations import (
-    files_literal,
-    table_query,
-    typed_empty,
-)
+from judge_audit.lake.relations import files_literal, table_query, typed_empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,17 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judge_audit.core.errors import MachineryError
-from judge_audit.lake.records import (
-    Part,
-    Record,
-    parse_record,
-)
-from judge_audit.lake.snapshots import (
-    FOLDER,
-    NAME,
-    Snapshot,
-    parse_snapshot,
-)
+from judge_audit.lake.records import Part, Record, parse_record
+from judge_audit.lake.snapshots import FOLDER, NAME, Snapshot, parse_snapshot
 
 if TYPE_CHECKING:
     from judge_audit.lake.storage import Storage

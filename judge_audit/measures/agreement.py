@@ -17,13 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.measures.influence import (
-    Clusters,
-    Figure,
-    combined,
-    figure,
-    undefined,
-)
+from judge_audit.measures.influence import Clusters, Figure, combined, figure, undefined
 from judge_audit.measures.lifts import rounded
 
 if TYPE_CHECKING:

@@ -17,21 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judge_audit.measures.lifts import rounded
-from judge_audit.measures.orders import (
-    churn,
-    descent,
-    middle_ranks,
-    order_of,
-    pair_sum,
-    settled,
-    tau_b,
-)
-from judge_audit.measures.resampling import (
-    UNDEFINED,
-    Resampled,
-    derived,
-    resample,
-)
+from judge_audit.measures.orders import churn, descent, middle_ranks, order_of, pair_sum, settled, tau_b
+from judge_audit.measures.resampling import UNDEFINED, Resampled, derived, resample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from judge_audit.measures.estimates import (
-    FAULT_ERROR,
-    NOTHING,
-    Estimate,
-    wilson,
-)
+from judge_audit.measures.estimates import FAULT_ERROR, NOTHING, Estimate, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,14 +15,7 @@ import numpy as np
 from scipy import special
 
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import (
-    MIN_CLUSTERS,
-    MIN_DF,
-    PASS_LEVEL,
-    Answer,
-    Estimate,
-    corrected_level,
-)
+from judge_audit.measures.estimates import MIN_CLUSTERS, MIN_DF, PASS_LEVEL, Answer, Estimate, corrected_level
 from judge_audit.measures.lifts import Lifts, combined_mean
 
 if TYPE_CHECKING:

@@ -14,11 +14,7 @@ import numpy as np
 
 from judge_audit.core.digests import draw_seed
 from judge_audit.measures.estimates import NOTHING, Estimate
-from judge_audit.measures.lifts import (
-    Lifts,
-    averaged,
-    combined_mean,
-)
+from judge_audit.measures.lifts import Lifts, averaged, combined_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,19 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.measures.correlation import (
-    Column,
-    along,
-    column,
-    cut,
-    places,
-    spearman,
-)
-from judge_audit.measures.resampling import (
-    Resampled,
-    alike,
-    resample,
-)
+from judge_audit.measures.correlation import Column, along, column, cut, places, spearman
+from judge_audit.measures.resampling import Resampled, alike, resample
 
 if TYPE_CHECKING:
     from collections.abc import Callable

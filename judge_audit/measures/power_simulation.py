@@ -15,30 +15,10 @@ import numpy as np
 from scipy import special, stats
 
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.dimensions import (
-    Cell,
-    drops,
-    holds,
-)
-from judge_audit.measures.estimates import (
-    PASS_LEVEL,
-    Estimate,
-    corrected_level,
-    wilson,
-    within,
-)
-from judge_audit.measures.lifts import (
-    Lifts,
-    Reference,
-    averaged,
-    combined_mean,
-    lifts,
-)
-from judge_audit.measures.stability import (
-    Effect,
-    compare,
-    contrasts,
-)
+from judge_audit.measures.dimensions import Cell, drops, holds
+from judge_audit.measures.estimates import PASS_LEVEL, Estimate, corrected_level, wilson, within
+from judge_audit.measures.lifts import Lifts, Reference, averaged, combined_mean, lifts
+from judge_audit.measures.stability import Effect, compare, contrasts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,17 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.measures.agreement import (
-    NOMINAL,
-    ORDINAL,
-    Ratings,
-)
-from judge_audit.measures.influence import (
-    Figure,
-    figure,
-    left_out,
-    undefined,
-)
+from judge_audit.measures.agreement import NOMINAL, ORDINAL, Ratings
+from judge_audit.measures.influence import Figure, figure, left_out, undefined
 from judge_audit.measures.lifts import rounded
 
 if TYPE_CHECKING:

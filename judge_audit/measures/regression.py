@@ -22,17 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from judge_audit.measures.estimates import (
-    MIN_CLUSTERS,
-    NOTHING,
-    Estimate,
-)
-from judge_audit.measures.importance import (
-    correlations,
-    explained_by_subsets,
-    least_squares,
-    mean_gains,
-)
+from judge_audit.measures.estimates import MIN_CLUSTERS, NOTHING, Estimate
+from judge_audit.measures.importance import correlations, explained_by_subsets, least_squares, mean_gains
 from judge_audit.measures.lifts import rounded
 
 if TYPE_CHECKING:

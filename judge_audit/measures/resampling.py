@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from judge_audit.measures.estimates import (
-    FAULT_ERROR,
-    MIN_CLUSTERS,
-    MIN_DF,
-    Estimate,
-)
+from judge_audit.measures.estimates import FAULT_ERROR, MIN_CLUSTERS, MIN_DF, Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

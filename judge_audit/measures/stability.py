@@ -13,12 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.comparisons import (
-    beyond,
-    difference,
-    holm,
-    within_sources,
-)
+from judge_audit.measures.comparisons import beyond, difference, holm, within_sources
 from judge_audit.measures.estimates import PASS_LEVEL, Estimate
 
 if TYPE_CHECKING:

@@ -12,17 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.measures.correlation import (
-    column,
-    product_moment,
-    spearman,
-)
-from judge_audit.measures.resampling import (
-    Resampled,
-    alike,
-    combined,
-    resample,
-)
+from judge_audit.measures.correlation import column, product_moment, spearman
+from judge_audit.measures.resampling import Resampled, alike, combined, resample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

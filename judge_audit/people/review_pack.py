@@ -13,24 +13,11 @@ from judge_audit import __version__
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    OVERALL,
-    State,
-)
+from judge_audit.core.vocabulary import ORIGINAL, OVERALL, State
 from judge_audit.lake.audits import find_audit
-from judge_audit.people.packs import (
-    Pack,
-    make_pack,
-    write_pack,
-)
+from judge_audit.people.packs import Pack, make_pack, write_pack
 from judge_audit.people.production_events import acts_of
-from judge_audit.people.review_sample import (
-    QUEUES,
-    draw_decisions,
-    draw_order,
-    draw_pairs,
-)
+from judge_audit.people.review_sample import QUEUES, draw_decisions, draw_order, draw_pairs
 from judge_audit.stimuli.images import load_image
 
 if TYPE_CHECKING:

@@ -6,26 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.ladders.premature import NAME as PREMATURE
 from judge_audit.core.messages import knows, say
-from judge_audit.core.vocabulary import (
-    IMAGES,
-    ORIGINAL,
-    OVERALL,
-    POOLED,
-    State,
-    Verdict,
-)
+from judge_audit.core.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State, Verdict
 from judge_audit.decisions.standings import POSITION_ROW, capability_of
-from judge_audit.report.facts import (
-    Facts,
-    parsed,
-    read_facts,
-)
+from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.figure_text import finite
-from judge_audit.report.percentiles import (
-    histogram,
-    meaning,
-    placing_of,
-)
+from judge_audit.report.percentiles import histogram, meaning, placing_of
 from judge_audit.report.sections.anchors import anchors_of
 from judge_audit.report.sections.canaries import canaries_of, canary_caveat
 from judge_audit.report.sections.comparisons import comparisons_of

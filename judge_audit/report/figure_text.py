@@ -6,11 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    POOLED,
-    SMALL,
-    WITHIN,
-)
+from judge_audit.core.vocabulary import POOLED, SMALL, WITHIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

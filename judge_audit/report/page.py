@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.checks.mismatches.mismatch_rows import damage, subscore
 from judge_audit.core.messages import knows, say
 from judge_audit.core.templating import strict_environment
-from judge_audit.core.vocabulary import (
-    SMALL,
-    Capability,
-    Position,
-    Verdict,
-)
+from judge_audit.core.vocabulary import SMALL, Capability, Position, Verdict
 from judge_audit.report import figure_text
 from judge_audit.report.charts import (
     charts,
@@ -35,12 +30,8 @@ from judge_audit.report.sections import (
     people,
     people_matrices,
 )
-from judge_audit.report.sections import (
-    headroom as hacking,
-)
-from judge_audit.report.sections import (
-    source_stability as between,
-)
+from judge_audit.report.sections import headroom as hacking
+from judge_audit.report.sections import source_stability as between
 from judge_audit.report.sheets.pictures import QUALITY, SIDE
 from judge_audit.report.sheets.strips import region_text
 from judge_audit.stimuli.mismatches.kind import hardness

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from judge_audit.core.digests import (
-    canonical_json,
-    file_digest,
-    text_digest,
-)
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.digests import canonical_json, file_digest, text_digest
+from judge_audit.core.errors import Fault, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,11 +18,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import canonical_json, text_digest
-from judge_audit.measures.headroom import (
-    Named,
-    combo_axis,
-    half_of,
-)
+from judge_audit.measures.headroom import Named, combo_axis, half_of
 from judge_audit.stimuli.axes.axis import strength_text
 from judge_audit.stimuli.planning.probes import choose_ladder_items
 

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judge_audit.core.digests import pixel_digest
-from judge_audit.stimuli.images import (
-    ImageError,
-    ImageLimits,
-    load_image,
-)
+from judge_audit.stimuli.images import ImageError, ImageLimits, load_image
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

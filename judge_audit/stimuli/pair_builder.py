@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import UsageError
-from judge_audit.stimuli.mismatches.kind import (
-    Built,
-    Material,
-    Unsuited,
-)
+from judge_audit.stimuli.mismatches.kind import Built, Material, Unsuited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

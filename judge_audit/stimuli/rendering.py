@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import MachineryError
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    ORIGINAL,
-    PAIR_AXIS,
-)
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 from judge_audit.measures.headroom import is_combined
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.combinations import draw_combined, read_recipe

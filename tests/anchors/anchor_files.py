@@ -7,11 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 from PIL import Image
 
-from judge_audit.anchors import (
-    Draft,
-    Label,
-    add,
-)
+from judge_audit.anchors import Draft, Label, add
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TIERS = ("bad", "middling", "good")

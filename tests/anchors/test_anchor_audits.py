@@ -26,11 +26,7 @@ from judge_audit.anchors import (
 )
 from judge_audit.anchors.folder import manifest_of
 from judge_audit.audits.session import hold
-from judge_audit.audits.stages import (
-    prepare,
-    rounds,
-    score,
-)
+from judge_audit.audits.stages import prepare, rounds, score
 from judge_audit.cli import run_command
 from judge_audit.core.configuration import resolve
 from judge_audit.core.digests import pixel_digest

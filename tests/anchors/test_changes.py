@@ -13,15 +13,7 @@ from pathlib import Path
 import pytest
 from anchor_files import NOW, drafts, labels, picture, small_set
 
-from judge_audit.anchors import (
-    Draft,
-    add,
-    mend,
-    read_anchors,
-    relabel,
-    retire,
-    verified,
-)
+from judge_audit.anchors import Draft, add, mend, read_anchors, relabel, retire, verified
 from judge_audit.anchors import edits as changing_module
 from judge_audit.core.errors import InputError, UsageError
 

@@ -13,12 +13,7 @@ from judge_audit.core.digests import pixel_digest
 from judge_audit.demo.photos import cut_crops
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch
-from judge_audit.stimuli.axes.regions import (
-    SALIENT_SHARE,
-    corner,
-    salient,
-    subject,
-)
+from judge_audit.stimuli.axes.regions import SALIENT_SHARE, corner, salient, subject
 from judge_audit.stimuli.axes.watermark import overlay
 
 AXES = builtin_axes()

@@ -8,15 +8,7 @@ import pytest
 
 from judge_audit.core.tables import from_rows
 from judge_audit.stimuli.axes import builtin_axes
-from judge_audit.stimuli.planning.blocks import (
-    FIRST_PROBES,
-    MOST_SECONDS,
-    Block,
-    Deal,
-    Pace,
-    blocks,
-    named,
-)
+from judge_audit.stimuli.planning.blocks import FIRST_PROBES, MOST_SECONDS, Block, Deal, Pace, blocks, named
 from judge_audit.stimuli.planning.probes import make_plan
 
 ITEM = {"topic": "", "file_digest": "f", "width": 8, "height": 8, "frames": 1, "image_notes": "", "uri": "x"}

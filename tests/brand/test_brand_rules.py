@@ -7,11 +7,7 @@ import pytest
 from PIL import Image
 
 from judge_audit.core.errors import InputError, UsageError
-from judge_audit.stimuli.brand_rules import (
-    example_rules,
-    read_brand_rules,
-    rules_schema,
-)
+from judge_audit.stimuli.brand_rules import example_rules, read_brand_rules, rules_schema
 from judge_audit.stimuli.mismatches.elements import ELEMENTS
 
 

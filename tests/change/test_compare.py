@@ -10,12 +10,7 @@ from scipy import stats
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import read_limits
-from judge_audit.decisions.judge_change import (
-    OLD_ANCHORS,
-    AnchorSet,
-    compare,
-    compare_judges,
-)
+from judge_audit.decisions.judge_change import OLD_ANCHORS, AnchorSet, compare, compare_judges
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
 

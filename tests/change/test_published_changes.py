@@ -11,12 +11,7 @@ import pytest
 from judged_anchors import card
 from scipy import stats
 
-from judge_audit.decisions.judge_change import (
-    SCORES,
-    AnchorSet,
-    Side,
-    compare_judges,
-)
+from judge_audit.decisions.judge_change import SCORES, AnchorSet, Side, compare_judges
 from judge_audit.measures.orders import order_of, tau_b
 
 

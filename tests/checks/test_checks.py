@@ -12,11 +12,7 @@ import yaml
 from planted_evidence import NAMES, STRENGTHS, examine, make, verdicts
 from scipy import stats
 
-from judge_audit.audits.control_proof import (
-    convicted,
-    expected,
-    smallest_shown,
-)
+from judge_audit.audits.control_proof import convicted, expected, smallest_shown
 from judge_audit.core.tables import from_rows
 from judge_audit.decisions.standings import builtin_uses, stand
 from judge_audit.judges.cards.card import Card

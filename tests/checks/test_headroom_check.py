@@ -14,11 +14,7 @@ from judge_audit.checks.ladders.headroom import run
 from judge_audit.core.digests import text_digest
 from judge_audit.core.tables import from_rows
 from judge_audit.judges.cards.card import Card
-from judge_audit.measures.headroom import (
-    Named,
-    combo_axis,
-    half_of,
-)
+from judge_audit.measures.headroom import Named, combo_axis, half_of
 
 AXES = ("saturation+", "brightness-", "contrast+", "blur")
 MIXED = ("saturation+", "contrast+", "brightness-")

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 from labelled_evidence import SCALE, crowd, only, rated, table
 
-from judge_audit.checks.people import (
-    missingness,
-    retest,
-    subscores,
-    within_prompt,
-)
+from judge_audit.checks.people import missingness, retest, subscores, within_prompt
 from judge_audit.checks.scale import scale
 from judge_audit.decisions.standings import builtin_uses, stand
 from judge_audit.judges.cards.card import Card

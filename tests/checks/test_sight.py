@@ -12,11 +12,7 @@ import yaml
 from sight_evidence import AXES, Answers, answers, evidence, shown
 
 from judge_audit.audits.control_proof import convicted, expected
-from judge_audit.checks.ladders import (
-    jitter,
-    premature,
-    top_response,
-)
+from judge_audit.checks.ladders import jitter, premature, top_response
 from judge_audit.checks.sight.sight import QUESTIONS, run
 from judge_audit.core.digests import text_digest
 from judge_audit.core.vocabulary import ORIGINAL

@@ -13,11 +13,7 @@ import pytest
 from PIL import Image
 
 from judge_audit.cli import run_command
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    MachineryError,
-)
+from judge_audit.core.errors import Fault, InputError, MachineryError
 from judge_audit.lake import Lake
 
 

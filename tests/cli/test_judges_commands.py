@@ -13,11 +13,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from judge_audit.audits.smoke_test import (
-    demo_stimuli,
-    told,
-    try_judge,
-)
+from judge_audit.audits.smoke_test import demo_stimuli, told, try_judge
 from judge_audit.cli import run_command
 from judge_audit.core.tables import from_rows
 from judge_audit.judges import builtin_kinds, load_judge

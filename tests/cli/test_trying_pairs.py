@@ -7,11 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from judge_audit.audits.smoke_test_pairs import (
-    lines,
-    told,
-    try_comparer,
-)
+from judge_audit.audits.smoke_test_pairs import lines, told, try_comparer
 from judge_audit.cli import run_command
 from judge_audit.core.errors import UsageError
 from judge_audit.judges import load_judge

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from judge_audit.core.tables import from_rows
-from judge_audit.measures.headroom import (
-    Named,
-    half_of,
-    read_combo,
-)
+from judge_audit.measures.headroom import Named, half_of, read_combo
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.combinations import (

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 from judge_audit.demo.scene_styles import draw_scene
-from judge_audit.demo.scenes import (
-    HOURS,
-    SETTINGS,
-    STYLES,
-    Placed,
-    Scene,
-    make_scene,
-    prompt_of,
-)
+from judge_audit.demo.scenes import HOURS, SETTINGS, STYLES, Placed, Scene, make_scene, prompt_of
 from judge_audit.demo.shapes import COLOURS, THINGS
 
 

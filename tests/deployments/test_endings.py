@@ -5,20 +5,9 @@ from __future__ import annotations
 import logging
 
 import pytest
-from judge_audit_flows.runtime.outcome import (
-    Ending,
-    RunLog,
-    in_plain_words,
-    persisted,
-    slug,
-    worst,
-)
+from judge_audit_flows.runtime.outcome import Ending, RunLog, in_plain_words, persisted, slug, worst
 
-from judge_audit.core.errors import (
-    InputError,
-    MachineryError,
-    UsageError,
-)
+from judge_audit.core.errors import InputError, MachineryError, UsageError
 from judge_audit.judges.calling.budget import BudgetReached
 
 LOG = logging.getLogger("endings")

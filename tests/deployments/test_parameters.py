@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from judge_audit_flows.deployment.parameters import (
-    NO_OVERRIDES,
-    Overrides,
-    Persistence,
-)
+from judge_audit_flows.deployment.parameters import NO_OVERRIDES, Overrides, Persistence
 from pydantic import ValidationError
 
 from judge_audit.core.configuration import audit_schema, resolve

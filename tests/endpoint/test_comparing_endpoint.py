@@ -19,11 +19,7 @@ from judge_audit.core.vocabulary import Choice, State
 from judge_audit.judges import load_judge
 from judge_audit.judges.calling.budget import Purse
 from judge_audit.judges.calling.comparison_calls import compare_block
-from judge_audit.judges.pairwise.protocol import (
-    ComparingJudge,
-    Comparison,
-    Undecided,
-)
+from judge_audit.judges.pairwise.protocol import ComparingJudge, Comparison, Undecided
 from judge_audit.judges.protocol import PricedJudge
 
 PAIR = {

@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
-from judge_audit.stimuli.images import (
-    ImageError,
-    ImageLimits,
-    decode_image,
-    load_image,
-)
+from judge_audit.stimuli.images import ImageError, ImageLimits, decode_image, load_image
 
 RNG = np.random.default_rng(7)
 COLOUR = RNG.integers(0, 256, (24, 32, 3)).astype(np.uint8)

@@ -6,11 +6,7 @@ import pytest
 from table_files import lake_of, write_csv, write_lines
 
 from judge_audit.core.errors import InputError
-from judge_audit.core.tables import (
-    TABLES,
-    definition,
-    from_rows,
-)
+from judge_audit.core.tables import TABLES, definition, from_rows
 from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.inputs.ingest.kinds import find_kind, kind_names
 from judge_audit.people.readings import SCHEMA, readings_of

@@ -10,12 +10,7 @@ import pytest
 from table_files import write_csv
 
 from judge_audit.cli import run_command
-from judge_audit.demo.published import (
-    FOLDER,
-    JUDGES,
-    card_path,
-    import_published,
-)
+from judge_audit.demo.published import FOLDER, JUDGES, card_path, import_published
 from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake

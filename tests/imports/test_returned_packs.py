@@ -20,11 +20,7 @@ from judge_audit.people.labels import labels_of
 from judge_audit.people.study.build_plan import Wishes, plan_study
 from judge_audit.people.study.picture_provider import Gallery
 from judge_audit.people.study.task_files import key_path, write_tasks
-from judge_audit.people.study.tasks import (
-    choice_pack,
-    label_pack,
-    reading_pack,
-)
+from judge_audit.people.study.tasks import choice_pack, label_pack, reading_pack
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.images import load_image
 

@@ -9,12 +9,7 @@ import yaml
 
 from judge_audit.core.errors import InputError, UsageError
 from judge_audit.judges import builtin_cards, load_judge
-from judge_audit.judges.cards.card import (
-    Card,
-    card_of,
-    card_schema,
-    read_card,
-)
+from judge_audit.judges.cards.card import Card, card_of, card_schema, read_card
 
 CARD = Card(kind="callable", name="ours", weights="sha256:1", target="my_judge:score")
 

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from judge_audit.demo.scenes import (
-    STYLES,
-    make_scene,
-    prompt_of,
-)
-from judge_audit.stimuli.mismatches.exchanges import (
-    COLOURS,
-    COUNTS,
-    TIMES,
-    exchanges,
-    states_count,
-)
+from judge_audit.demo.scenes import STYLES, make_scene, prompt_of
+from judge_audit.stimuli.mismatches.exchanges import COLOURS, COUNTS, TIMES, exchanges, states_count
 
 
 def prompts_of(prompt, what=""):

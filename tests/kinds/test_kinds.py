@@ -12,20 +12,10 @@ import pytest
 from judge_audit.core.errors import MachineryError
 from judge_audit.core.vocabulary import MISMATCHES
 from judge_audit.demo.corpus import demo_pictures
-from judge_audit.stimuli.brand_rules import (
-    BrandRule,
-    BrandRules,
-    example_rules,
-)
+from judge_audit.stimuli.brand_rules import BrandRule, BrandRules, example_rules
 from judge_audit.stimuli.images import load_image
 from judge_audit.stimuli.mismatches import mismatch_kinds, mismatch_of
-from judge_audit.stimuli.mismatches.kind import (
-    DIMENSIONS,
-    Built,
-    Material,
-    Unsuited,
-    Variant,
-)
+from judge_audit.stimuli.mismatches.kind import DIMENSIONS, Built, Material, Unsuited, Variant
 from judge_audit.stimuli.mismatches.semantic_miss import STRANGERS
 
 KINDS = mismatch_kinds()

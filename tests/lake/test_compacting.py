@@ -13,15 +13,9 @@ from lake_rows import NOON, call_rows, score_rows
 
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import from_rows
-from judge_audit.lake import (
-    Lake,
-)
-from judge_audit.lake import (
-    compaction as compacting,
-)
-from judge_audit.lake import (
-    merge as merging,
-)
+from judge_audit.lake import Lake
+from judge_audit.lake import compaction as compacting
+from judge_audit.lake import merge as merging
 from judge_audit.lake.compaction import compact
 from judge_audit.lake.connect import connect, views_sql
 

@@ -4,21 +4,9 @@ import duckdb
 import pytest
 
 from judge_audit.core.errors import MachineryError
-from judge_audit.core.tables import (
-    TABLES,
-    from_rows,
-    schema,
-)
+from judge_audit.core.tables import TABLES, from_rows, schema
 from judge_audit.lake import Lake
-from judge_audit.lake.connect import (
-    View,
-    connect,
-    in_order,
-    parse_view,
-    shipped_views,
-    told,
-    views_sql,
-)
+from judge_audit.lake.connect import View, connect, in_order, parse_view, shipped_views, told, views_sql
 
 
 def rows(lake, query):

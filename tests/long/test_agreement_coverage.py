@@ -10,17 +10,8 @@ from judge_audit.checks.evidence import Evidence
 from judge_audit.checks.people.agreement import run
 from judge_audit.core.limits import read_limits
 from judge_audit.judges.cards.card import Card
-from judge_audit.measures.agreement import (
-    alpha,
-    match,
-    table_ratings,
-)
-from judge_audit.measures.raters import (
-    common,
-    others_mean,
-    rater_to_others,
-    weighted_kappa,
-)
+from judge_audit.measures.agreement import alpha, match, table_ratings
+from judge_audit.measures.raters import common, others_mean, rater_to_others, weighted_kappa
 
 pytestmark = pytest.mark.long
 TRIALS = 600

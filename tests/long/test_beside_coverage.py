@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from judge_audit.measures.estimates import corrected_level
-from judge_audit.measures.judge_and_raters import (
-    Sample,
-    measured,
-    people_mean,
-    validity,
-)
+from judge_audit.measures.judge_and_raters import Sample, measured, people_mean, validity
 from judge_audit.measures.resampling import combined, derived
 from judge_audit.measures.subscores import correlated, effective
 

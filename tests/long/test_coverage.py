@@ -12,12 +12,7 @@ import pytest
 
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import corrected_level, within
-from judge_audit.measures.lifts import (
-    Reference,
-    averaged,
-    combined_mean,
-    lifts,
-)
+from judge_audit.measures.lifts import Reference, averaged, combined_mean, lifts
 
 pytestmark = pytest.mark.long
 

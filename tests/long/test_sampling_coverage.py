@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.measures.stratified_rates import (
-    Part,
-    Rate,
-    Stratum,
-    weighted_stratum,
-)
+from judge_audit.measures.stratified_rates import Part, Rate, Stratum, weighted_stratum
 from judge_audit.people.review_sample import Draw, draw_decisions
 
 pytestmark = pytest.mark.long

@@ -8,19 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from judge_audit.measures.agreement import (
-    LEVELS,
-    alpha,
-    departing,
-    excess,
-    match,
-    table_ratings,
-)
-from judge_audit.measures.influence import (
-    averaged,
-    combined,
-    within_sources,
-)
+from judge_audit.measures.agreement import LEVELS, alpha, departing, excess, match, table_ratings
+from judge_audit.measures.influence import averaged, combined, within_sources
 
 KRIPPENDORFF_2011 = np.array(
     # Krippendorff's own example: four observers, twelve units, missing cells.

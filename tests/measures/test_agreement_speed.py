@@ -7,12 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from judge_audit.measures.agreement import (
-    LEVELS,
-    alpha,
-    match,
-    table_ratings,
-)
+from judge_audit.measures.agreement import LEVELS, alpha, match, table_ratings
 
 
 def seconds(work):

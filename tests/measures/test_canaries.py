@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 from canary_judges import ALARM, JUDGES, RETEST_SD, TOLERANCE, answers, changed_nights, same, shuffled
 
-from judge_audit.measures.canaries import (
-    LOOKS,
-    Answers,
-    look,
-    shifts,
-    silent_shares,
-    spread,
-)
+from judge_audit.measures.canaries import LOOKS, Answers, look, shifts, silent_shares, spread
 
 
 def exact(values):

@@ -15,15 +15,7 @@ from judge_audit.measures.change import (
     order_pairs,
     retest_size,
 )
-from judge_audit.measures.orders import (
-    churn,
-    descent,
-    membership,
-    middle_ranks,
-    order_of,
-    settled,
-    tau_b,
-)
+from judge_audit.measures.orders import churn, descent, membership, middle_ranks, order_of, settled, tau_b
 
 SETTINGS = {"top_share": 0.2, "ordered_share": 0.9, "draws": 400, "seed": 5}
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.measures.choices import (
-    Choices,
-    agreements,
-    first_choice,
-)
+from judge_audit.measures.choices import Choices, agreements, first_choice
 from judge_audit.measures.separation import lifts_after, separation
 
 

@@ -7,13 +7,7 @@ import math
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from judge_audit.measures.comparisons import (
-    beyond,
-    difference,
-    heterogeneity,
-    holm,
-    within_sources,
-)
+from judge_audit.measures.comparisons import beyond, difference, heterogeneity, holm, within_sources
 from judge_audit.measures.estimates import NOTHING, Estimate
 
 

@@ -18,14 +18,7 @@ from judge_audit.measures.estimates import (
     wilson,
     within,
 )
-from judge_audit.measures.lifts import (
-    Lifts,
-    Reference,
-    averaged,
-    combined_mean,
-    extreme_lifts,
-    lifts,
-)
+from judge_audit.measures.lifts import Lifts, Reference, averaged, combined_mean, extreme_lifts, lifts
 
 
 def _sample(seed=0, n=40, clusters=16, laddered=24, levels=None):

@@ -7,13 +7,7 @@ import math
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from judge_audit.measures.stratified_rates import (
-    Difference,
-    Part,
-    Rate,
-    Stratum,
-    weighted_stratum,
-)
+from judge_audit.measures.stratified_rates import Difference, Part, Rate, Stratum, weighted_stratum
 
 BIG, SMALL = Stratum("far", 900, 2, 50), Stratum("near", 100, 20, 50)
 

@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 from judge_audit.measures.ladders import edge, falls_steadily
-from judge_audit.measures.scale import (
-    bin_width,
-    distinct,
-    last_end,
-    levels,
-    pile,
-)
+from judge_audit.measures.scale import bin_width, distinct, last_end, levels, pile
 
 
 def test_a_pile_is_found_wherever_bin_edges_fall():

@@ -7,11 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from judge_audit.measures.trend import (
-    Period,
-    chart,
-    trend,
-)
+from judge_audit.measures.trend import Period, chart, trend
 
 
 def weeks(shares, n=100, rng=None):

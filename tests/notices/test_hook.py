@@ -11,14 +11,7 @@ from jsonschema import Draft202012Validator
 from judge_audit.core.configuration import resolve
 from judge_audit.core.errors import InputError, UsageError
 from judge_audit.lake import Lake
-from judge_audit.operations.notifications import (
-    EVENTS,
-    GATE_SHUT,
-    STALE,
-    TRIAL,
-    hook_of,
-    notify,
-)
+from judge_audit.operations.notifications import EVENTS, GATE_SHUT, STALE, TRIAL, hook_of, notify
 from judge_audit.operations.notifications.hook import hook_from
 
 KEEP = "import pathlib, sys; pathlib.Path('told.json').write_bytes(sys.stdin.buffer.read())"

@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 
 from judge_audit.demo.photos import cut_crops
-from judge_audit.people.visibility import (
-    ciede2000,
-    lab,
-    provisional_points,
-    ssim,
-)
+from judge_audit.people.visibility import ciede2000, lab, provisional_points, ssim
 from judge_audit.stimuli.axes.axis import Axis
 
 PHOTO = cut_crops(4, 256, 3)[3].pixels

@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 
 from judge_audit.audits.pilot import known_of
-from judge_audit.audits.power import (
-    as_stated,
-    buys,
-    needs,
-    questions,
-    remarks,
-)
+from judge_audit.audits.power import as_stated, buys, needs, questions, remarks
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake

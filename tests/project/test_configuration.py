@@ -5,13 +5,7 @@ import json
 import pytest
 import yaml
 
-from judge_audit.core.configuration import (
-    FOLDERS,
-    Configuration,
-    audit_schema,
-    init_project,
-    resolve,
-)
+from judge_audit.core.configuration import FOLDERS, Configuration, audit_schema, init_project, resolve
 from judge_audit.core.errors import InputError, UsageError
 
 

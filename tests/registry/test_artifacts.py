@@ -8,11 +8,7 @@ import pytest
 
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.operations.registry import artifacts
-from judge_audit.operations.registry.artifacts import (
-    Listed,
-    bounded,
-    fetch,
-)
+from judge_audit.operations.registry.artifacts import Listed, bounded, fetch
 
 
 def nothing(_uri):

@@ -10,29 +10,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from judge_audit.lake import Lake
-from judge_audit.operations.registry import (
-    Launched,
-    Ledger,
-    Version,
-    submit,
-)
+from judge_audit.operations.registry import Launched, Ledger, Version, submit
 from judge_audit.operations.registry.claims import claimed
-from judge_audit.operations.registry.ledger import (
-    COMPLETE,
-    FAILED,
-    LOST,
-    REQUESTED,
-    STARTED,
-    TOLD,
-)
-from judge_audit.operations.registry.submit import (
-    AUDITED,
-    CANCELLED,
-    ENDED,
-    REFUSED,
-    UNDER_WAY,
-    WAITING,
-)
+from judge_audit.operations.registry.ledger import COMPLETE, FAILED, LOST, REQUESTED, STARTED, TOLD
+from judge_audit.operations.registry.submit import AUDITED, CANCELLED, ENDED, REFUSED, UNDER_WAY, WAITING
 
 WHEN = datetime(2026, 11, 1, tzinfo=UTC)
 VERSION = Version("http://r", "aesthetic", "3", WHEN)

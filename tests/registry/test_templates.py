@@ -11,11 +11,7 @@ import yaml
 from judge_audit.core.errors import InputError, UsageError
 from judge_audit.judges.cards.card import read_card
 from judge_audit.operations.registry import Version
-from judge_audit.operations.registry.template import (
-    check_template,
-    fill,
-    write_card,
-)
+from judge_audit.operations.registry.template import check_template, fill, write_card
 
 VERSION = Version(
     "prod", "aesthetic", "3", datetime(2026, 11, 1, tzinfo=UTC), "s3://models/9/a.b-c", "0a1b", ("champion",)

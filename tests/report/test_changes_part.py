@@ -12,11 +12,7 @@ from judged_anchors import anchor_set, card, side
 
 from judge_audit.decisions.judge_change import compare_judges
 from judge_audit.report.page import environment
-from judge_audit.report.sections.changes import (
-    PAIRS_SHOWN,
-    changes_of,
-    changes_part,
-)
+from judge_audit.report.sections.changes import PAIRS_SHOWN, changes_of, changes_part
 
 HOSTILE = "<script>alert('x')</script>"
 N = 60

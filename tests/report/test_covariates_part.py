@@ -8,13 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from judge_audit.core.messages import say
-from judge_audit.report.charts.covariate_charts import (
-    STEPS,
-    reach,
-    share_chart,
-    ticks,
-    weight_chart,
-)
+from judge_audit.report.charts.covariate_charts import STEPS, reach, share_chart, ticks, weight_chart
 from judge_audit.report.sections.covariates import fresh
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"

@@ -7,12 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from judge_audit.report.charts.forest import (
-    Group,
-    Line,
-    forest,
-    interval_text,
-)
+from judge_audit.report.charts.forest import Group, Line, forest, interval_text
 from judge_audit.report.sections.headroom import direction
 
 TOLD = {"subject": "j", "dimension": "overall"}

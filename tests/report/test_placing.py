@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from judge_audit.core.vocabulary import SMALL
-from judge_audit.report.percentiles import (
-    histogram,
-    lift,
-    meaning,
-    placing_of,
-    ticks,
-)
+from judge_audit.report.percentiles import histogram, lift, meaning, placing_of, ticks
 
 
 def rows(values, source="a"):

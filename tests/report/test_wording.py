@@ -7,12 +7,7 @@ import pytest
 
 from judge_audit.core.errors import MachineryError
 from judge_audit.core.messages import knows, say
-from judge_audit.core.vocabulary import (
-    Position,
-    Standing,
-    State,
-    Verdict,
-)
+from judge_audit.core.vocabulary import Position, Standing, State, Verdict
 from judge_audit.report.charts.charts import lift_text, number_text
 
 

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pytest
 from judge_audit_flows.runtime import task_runners as runners
-from judge_audit_flows.runtime.task_runners import (
-    check_runner,
-    is_here,
-    lanes_of,
-)
+from judge_audit_flows.runtime.task_runners import check_runner, is_here, lanes_of
 from judge_audit_flows.runtime.worker_failures import died, server_told
 
 from judge_audit.core.configuration import Configuration, resolve
-from judge_audit.core.errors import (
-    InputError,
-    MachineryError,
-    UsageError,
-)
+from judge_audit.core.errors import InputError, MachineryError, UsageError
 
 
 def configured(folder, text, **overrides):

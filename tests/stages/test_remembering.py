@@ -6,12 +6,7 @@ import math
 import pyarrow as pa
 import pytest
 
-from judge_audit.audits.stages.findings_cache import (
-    TABLES,
-    Memory,
-    code_digest,
-    table_digest,
-)
+from judge_audit.audits.stages.findings_cache import TABLES, Memory, code_digest, table_digest
 from judge_audit.checks.evidence import Findings
 from judge_audit.core.vocabulary import Verdict
 

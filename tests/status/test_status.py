@@ -14,11 +14,7 @@ from judge_audit.cli import run_command
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
-from judge_audit.operations.status import (
-    exposition,
-    make_status,
-    status_lines,
-)
+from judge_audit.operations.status import exposition, make_status, status_lines
 
 NIGHT = datetime(2026, 3, 1, 2, tzinfo=UTC)
 NOW = NIGHT + timedelta(hours=9)

@@ -9,12 +9,7 @@ import pytest
 from study_cases import SCREEN, study_in
 
 from judge_audit.lake import Lake
-from judge_audit.people.study.marks import (
-    Conflict,
-    Mark,
-    Marks,
-    Unreasoned,
-)
+from judge_audit.people.study.marks import Conflict, Mark, Marks, Unreasoned
 from judge_audit.people.study.plan import slots_of
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)

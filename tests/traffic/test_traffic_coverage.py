@@ -14,12 +14,7 @@ from judge_audit.checks.scale.coverage import run
 from judge_audit.core.errors import InputError
 from judge_audit.core.tables import from_rows
 from judge_audit.inputs.traffic import read_traffic
-from judge_audit.measures.coverage import (
-    apart,
-    bare,
-    by_name,
-    by_value,
-)
+from judge_audit.measures.coverage import apart, bare, by_name, by_value
 
 
 def test_groups_without_items_are_bare_and_the_mixes_are_apart_by_half_the_differences():

@@ -4,12 +4,7 @@ A stage may import any room below `audits`, its session and its values; `pipelin
 """
 
 from judge_audit.audits.model import Prepared
-from judge_audit.audits.stages.budget import (
-    budget_lines,
-    estimate,
-    settle_budget,
-    spent_so_far,
-)
+from judge_audit.audits.stages.budget import budget_lines, estimate, settle_budget, spent_so_far
 from judge_audit.audits.stages.canaries import canaries_due
 from judge_audit.audits.stages.check import check
 from judge_audit.audits.stages.combinations import chosen_at_most, combine
@@ -18,13 +13,7 @@ from judge_audit.audits.stages.gate import Gated, gate_audit
 from judge_audit.audits.stages.plan import prepare
 from judge_audit.audits.stages.report import Outcome, report
 from judge_audit.audits.stages.score import pace, score
-from judge_audit.stimuli.planning.blocks import (
-    Block,
-    Deal,
-    Pace,
-    named,
-    rounds,
-)
+from judge_audit.stimuli.planning.blocks import Block, Deal, Pace, named, rounds
 
 __all__ = [
     "Block",

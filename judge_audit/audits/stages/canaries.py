@@ -29,13 +29,7 @@ from judge_audit.judges.canaries import (
     watched,
 )
 from judge_audit.judges.canaries.selection import missing, planned
-from judge_audit.judges.canaries.verdict import (
-    CHANGED,
-    DECLARED,
-    FIRST,
-    UNCHANGED,
-    UNKNOWN,
-)
+from judge_audit.judges.canaries.verdict import CHANGED, DECLARED, FIRST, UNCHANGED, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,11 +38,7 @@ if TYPE_CHECKING:
 
     from judge_audit.audits.model import Prepared
     from judge_audit.audits.session import Session
-    from judge_audit.judges.canaries import (
-        Canary,
-        Compared,
-        Past,
-    )
+    from judge_audit.judges.canaries import Canary, Compared, Past
     from judge_audit.judges.cards.card import Card
 
     Row = dict[str, Any]

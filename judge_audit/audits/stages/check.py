@@ -10,19 +10,10 @@ import pyarrow.compute as pc
 
 from judge_audit.anchors import kept_anchors
 from judge_audit.audits.control_proof import control_row, smallest_shown
-from judge_audit.audits.plugins import (
-    find_checks,
-    find_uses,
-    part_digests,
-)
+from judge_audit.audits.plugins import find_checks, find_uses, part_digests
 from judge_audit.audits.session import answers_of, responses
 from judge_audit.audits.stages.canaries import keep_to
-from judge_audit.audits.stages.comparisons import (
-    comparing,
-    heard_from,
-    pair_controls,
-    strength_rows,
-)
+from judge_audit.audits.stages.comparisons import comparing, heard_from, pair_controls, strength_rows
 from judge_audit.audits.stages.control_sample import only_shown, shown_to_controls
 from judge_audit.audits.stages.findings_cache import Memory
 from judge_audit.audits.stages.history import remember

@@ -10,22 +10,14 @@ import pyarrow.compute as pc
 
 from judge_audit.audits.session import responses
 from judge_audit.audits.stages.canaries import keep_to
-from judge_audit.audits.stages.plan import (
-    combined_plans,
-    count_asked,
-    unsettled_of,
-)
+from judge_audit.audits.stages.plan import combined_plans, count_asked, unsettled_of
 from judge_audit.checks.evidence import Evidence
 from judge_audit.checks.ladders.headroom_choice import choose
 from judge_audit.core.limits import read_limits
 from judge_audit.core.tables import empty, from_rows
 from judge_audit.core.vocabulary import ORIGINAL, State
 from judge_audit.stimuli.axes import fingerprint
-from judge_audit.stimuli.combinations import (
-    CHOSEN_MOST,
-    combined_rows,
-    visible_points,
-)
+from judge_audit.stimuli.combinations import CHOSEN_MOST, combined_rows, visible_points
 from judge_audit.stimuli.planning.blocks import blocks
 from judge_audit.stimuli.planning.probe_ids import RETEST
 from judge_audit.stimuli.planning.probes import Plan

@@ -14,12 +14,7 @@ from judge_audit.core.errors import UsageError
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import PAIR_AXIS, State
-from judge_audit.judges.calling.comparison_calls import (
-    Easel,
-    compare_block,
-    row_of,
-    settled,
-)
+from judge_audit.judges.calling.comparison_calls import Easel, compare_block, row_of, settled
 from judge_audit.judges.calling.score_calls import recipe_of
 from judge_audit.judges.controls import comparing_controls
 from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    ORIGINAL,
-    PAIR_AXIS,
-)
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 from judge_audit.stimuli.planning.probes import turns
 from judge_audit.stimuli.sight_probes import SIGHT
 

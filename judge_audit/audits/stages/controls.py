@@ -13,16 +13,8 @@ from judge_audit.audits.stages.combinations import chosen_probes, drawn_without_
 from judge_audit.audits.stages.comparisons import comparing, have_controls_compare
 from judge_audit.audits.stages.control_sample import only_shown, shown_to_controls
 from judge_audit.audits.stages.plan import combined_plans
-from judge_audit.audits.stages.score import (
-    batches_of,
-    keep,
-    work_of,
-)
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    ORIGINAL,
-    PAIR_AXIS,
-)
+from judge_audit.audits.stages.score import batches_of, keep, work_of
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 from judge_audit.judges.calling.score_calls import score_control
 from judge_audit.stimuli.sight_probes import SIGHT
 

@@ -24,11 +24,7 @@ import pyarrow as pa
 import xxhash
 
 from judge_audit.checks.evidence import Findings
-from judge_audit.core.digests import (
-    canonical_json,
-    plain,
-    text_digest,
-)
+from judge_audit.core.digests import canonical_json, plain, text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,34 +8,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.audits.plugins import (
-    find_suites,
-    find_uses,
-    find_views,
-)
+from judge_audit.audits.plugins import find_suites, find_uses, find_views
 from judge_audit.audits.verify import picture_digest
 from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
-from judge_audit.decisions.gate.approvals import (
-    SCREENING,
-    Approver,
-    approve,
-    last_use,
-)
+from judge_audit.decisions.gate.approvals import SCREENING, Approver, approve, last_use
 from judge_audit.decisions.gate.baseline import compare_with
-from judge_audit.decisions.gate.certificate import (
-    digest_of,
-    items_of,
-    make_certificate,
-)
+from judge_audit.decisions.gate.certificate import digest_of, items_of, make_certificate
 from judge_audit.decisions.gate.evaluate import ask_gate, audit_of, candidate_of, held_against
 from judge_audit.decisions.gate.model import APPROVED, Answer
-from judge_audit.decisions.gate.summary import (
-    CODES,
-    document_of,
-    lines_of,
-)
+from judge_audit.decisions.gate.summary import CODES, document_of, lines_of
 from judge_audit.lake.judge_names import called
 from judge_audit.lake.queries import questions
 from judge_audit.report.certificate import write_certificate

@@ -18,37 +18,18 @@ from judge_audit.audits.model import KEYS, Prepared
 from judge_audit.audits.plugins import part_digests
 from judge_audit.audits.stages.canaries import watch
 from judge_audit.audits.stages.clock_skew import clock_notes
-from judge_audit.audits.stages.comparisons import (
-    comparing,
-    control_cards,
-    outstanding,
-    plan_notes,
-)
+from judge_audit.audits.stages.comparisons import comparing, control_cards, outstanding, plan_notes
 from judge_audit.audits.stages.judges import register
 from judge_audit.audits.table_plan import plan_table_audit
-from judge_audit.core.digests import (
-    canonical_json,
-    file_digest,
-    row_digest,
-    text_digest,
-)
+from judge_audit.core.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.core.messages import say
 from judge_audit.core.tables import empty, from_rows
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    ORIGINAL,
-    PAIR_AXIS,
-    State,
-)
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 from judge_audit.measures.headroom import COMBO
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.stimuli.axes import fingerprint
-from judge_audit.stimuli.combinations import (
-    chosen_id,
-    soundings,
-    soundings_id,
-)
+from judge_audit.stimuli.combinations import chosen_id, soundings, soundings_id
 from judge_audit.stimuli.planning.blocks import blocks
 from judge_audit.stimuli.planning.mismatches import plan_mismatches
 from judge_audit.stimuli.planning.probes import make_plan, turns

@@ -10,20 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.audits.stages.canaries import keep_to
-from judge_audit.audits.stages.comparisons import (
-    answers_of,
-    buy_comparisons,
-    comparing,
-)
+from judge_audit.audits.stages.comparisons import answers_of, buy_comparisons, comparing
 from judge_audit.audits.stages.plan import combined_plans
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    ORIGINAL,
-    PAIR_AXIS,
-    State,
-)
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, State
 from judge_audit.judges.calling.score_calls import score_block
 from judge_audit.measures.headroom import COMBO
 from judge_audit.stimuli.sight_probes import SIGHT

@@ -36,11 +36,7 @@ from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.comparisons import (
-    beyond,
-    holm,
-    within_sources,
-)
+from judge_audit.measures.comparisons import beyond, holm, within_sources
 from judge_audit.measures.estimates import (
     NOTHING,
     PASS_LEVEL,

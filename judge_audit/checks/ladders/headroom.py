@@ -21,20 +21,8 @@ from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question
 from judge_audit.checks.ladders.missing_lifts import edges
 from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    POOLED,
-    State,
-    Verdict,
-    ZoneBasis,
-)
-from judge_audit.measures.estimates import (
-    NOTHING,
-    PASS_LEVEL,
-    Estimate,
-    below,
-    corrected_level,
-    items_needed,
-)
+from judge_audit.core.vocabulary import POOLED, State, Verdict, ZoneBasis
+from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, below, corrected_level, items_needed
 from judge_audit.measures.headroom import (
     COMBO,
     GREEDY,
@@ -54,11 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import (
-        Climb,
-        Evidence,
-        Stratum,
-    )
+    from judge_audit.checks.evidence import Climb, Evidence, Stratum
 
     Ints = NDArray[np.intp]
 

@@ -8,28 +8,11 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import (
-    Bounds,
-    Judged,
-    Question,
-    decided,
-    unpictured,
-)
-from judge_audit.checks.ladders.missing_lifts import (
-    bound,
-    edges,
-    missing_share,
-    replaced,
-    retest,
-    sizes,
-)
+from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question, decided, unpictured
+from judge_audit.checks.ladders.missing_lifts import bound, edges, missing_share, replaced, retest, sizes
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import (
-    NOTHING,
-    Estimate,
-    below,
-)
+from judge_audit.measures.estimates import NOTHING, Estimate, below
 from judge_audit.measures.lifts import combined_mean, difference
 
 if TYPE_CHECKING:

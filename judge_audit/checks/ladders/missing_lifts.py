@@ -8,14 +8,7 @@ import numpy as np
 
 from judge_audit.core.vocabulary import POOLED, State
 from judge_audit.measures.ladders import Edge, edge
-from judge_audit.measures.lifts import (
-    Lifts,
-    absolute,
-    averaged,
-    difference,
-    extreme_lifts,
-    lifts,
-)
+from judge_audit.measures.lifts import Lifts, absolute, averaged, difference, extreme_lifts, lifts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

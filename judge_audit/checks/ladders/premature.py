@@ -9,19 +9,10 @@ import numpy as np
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question, decided, unpictured
-from judge_audit.checks.ladders.missing_lifts import (
-    edges,
-    filled,
-    missing_share,
-    raw_lifts,
-)
+from judge_audit.checks.ladders.missing_lifts import edges, filled, missing_share, raw_lifts
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.measures.estimates import (
-    NOTHING,
-    Estimate,
-    within,
-)
+from judge_audit.measures.estimates import NOTHING, Estimate, within
 from judge_audit.measures.lifts import combined_mean
 
 if TYPE_CHECKING:

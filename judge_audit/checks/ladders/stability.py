@@ -16,30 +16,15 @@ import numpy as np
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import Bounds, Question
-from judge_audit.checks.ladders.missing_lifts import (
-    edges,
-    missing_share,
-    raw_lifts,
-)
+from judge_audit.checks.ladders.missing_lifts import edges, missing_share, raw_lifts
 from judge_audit.checks.ladders.top_response import top_rungs
 from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import SMALL, Verdict
 from judge_audit.measures.comparisons import heterogeneity
-from judge_audit.measures.estimates import (
-    NOTHING,
-    PASS_LEVEL,
-    Estimate,
-)
+from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate
 from judge_audit.measures.lifts import Lifts, combined_mean
-from judge_audit.measures.stability import (
-    Contrast,
-    Effect,
-    Stability,
-    compare,
-    contrasts,
-    drifting,
-)
+from judge_audit.measures.stability import Contrast, Effect, Stability, compare, contrasts, drifting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

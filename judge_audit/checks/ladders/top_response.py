@@ -9,23 +9,11 @@ import numpy as np
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question, unpictured
-from judge_audit.checks.ladders.missing_lifts import (
-    filled,
-    missing_share,
-    raw_lifts,
-    sizes,
-)
+from judge_audit.checks.ladders.missing_lifts import filled, missing_share, raw_lifts, sizes
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import (
-    NOTHING,
-    PASS_LEVEL,
-    Estimate,
-    below,
-    corrected_level,
-    wilson,
-)
+from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, below, corrected_level, wilson
 from judge_audit.measures.ladders import falls_steadily
 from judge_audit.measures.lifts import combined_mean
 

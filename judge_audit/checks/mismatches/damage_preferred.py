@@ -12,12 +12,7 @@ from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.pairwise.both_orders import PAIRS
 from judge_audit.core.formatting import number
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    OVERALL,
-    PAIR_AXIS,
-    State,
-    Verdict,
-)
+from judge_audit.core.vocabulary import OVERALL, PAIR_AXIS, State, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
 from judge_audit.measures.position_bias import clustered_mean
 

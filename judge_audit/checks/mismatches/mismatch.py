@@ -16,11 +16,7 @@ from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import Judged
 from judge_audit.checks.mismatches.damage_preferred import damage_preferred
 from judge_audit.checks.mismatches.mismatch_cells import cell_rows
-from judge_audit.checks.mismatches.mismatch_pairs import (
-    CONSTRUCTED,
-    HAND_MADE,
-    match,
-)
+from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED, HAND_MADE, match
 from judge_audit.checks.mismatches.mismatch_people import in_our_words, of_people
 from judge_audit.checks.mismatches.mismatch_rows import (
     EFFECTIVE,
@@ -33,19 +29,9 @@ from judge_audit.checks.mismatches.mismatch_rows import (
 )
 from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    OVERALL,
-    PEOPLE,
-    Verdict,
-)
+from judge_audit.core.vocabulary import OVERALL, PEOPLE, Verdict
 from judge_audit.measures.dimensions import Cell, holds
-from judge_audit.measures.estimates import (
-    NOTHING,
-    PASS_LEVEL,
-    Answer,
-    corrected_level,
-    items_needed,
-)
+from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Answer, corrected_level, items_needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

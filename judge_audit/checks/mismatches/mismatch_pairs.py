@@ -9,21 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.core.digests import draw_seed
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    PAIR_AXIS,
-    POOLED,
-    SMALL,
-    State,
-)
+from judge_audit.core.vocabulary import ORIGINAL, PAIR_AXIS, POOLED, SMALL, State
 from judge_audit.measures.dimensions import Responses
-from judge_audit.measures.lifts import (
-    Lifts,
-    Reference,
-    averaged,
-    extreme_lifts,
-    lifts,
-)
+from judge_audit.measures.lifts import Lifts, Reference, averaged, extreme_lifts, lifts
 from judge_audit.measures.scale import distinct
 
 if TYPE_CHECKING:

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    OVERALL,
-    PAIR_AXIS,
-    PEOPLE,
-    State,
-)
+from judge_audit.core.vocabulary import ORIGINAL, OVERALL, PAIR_AXIS, PEOPLE, State
 from judge_audit.judges.cards.card import Card
 
 if TYPE_CHECKING:

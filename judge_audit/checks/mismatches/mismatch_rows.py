@@ -11,18 +11,8 @@ from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import finite, number
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
-from judge_audit.measures.dimensions import (
-    drops,
-    effective_dimensions,
-    selectivity,
-    silent_dimensions,
-    spill,
-)
-from judge_audit.measures.estimates import (
-    PASS_LEVEL,
-    Answer,
-    Estimate,
-)
+from judge_audit.measures.dimensions import drops, effective_dimensions, selectivity, silent_dimensions, spill
+from judge_audit.measures.estimates import PASS_LEVEL, Answer, Estimate
 from judge_audit.measures.lifts import combined_mean
 
 if TYPE_CHECKING:

@@ -13,26 +13,12 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import figure_columns
-from judge_audit.checks.pairwise.both_orders import (
-    KINDS,
-    UNTOUCHED,
-    Told,
-    shares_of_prompts,
-    told,
-)
+from judge_audit.checks.pairwise.both_orders import KINDS, UNTOUCHED, Told, shares_of_prompts, told
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    OVERALL,
-    State,
-    Verdict,
-)
+from judge_audit.core.vocabulary import OVERALL, State, Verdict
 from judge_audit.measures.bradley_terry import cyclic_triads
-from judge_audit.measures.estimates import (
-    items_needed,
-    wilson,
-    within,
-)
+from judge_audit.measures.estimates import items_needed, wilson, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -13,26 +13,12 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.judge_and_raters_rows import (
-    compare,
-    missing_row,
-    verdict_row,
-)
-from judge_audit.checks.people.labelled_scores import (
-    answers,
-    labelled,
-    people_for,
-    ratings,
-)
+from judge_audit.checks.people.judge_and_raters_rows import compare, missing_row, verdict_row
+from judge_audit.checks.people.labelled_scores import answers, labelled, people_for, ratings
 from judge_audit.core.formatting import number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import (
-    PASS_LEVEL,
-    Estimate,
-    corrected_level,
-    items_needed,
-)
+from judge_audit.measures.estimates import PASS_LEVEL, Estimate, corrected_level, items_needed
 from judge_audit.measures.resampling import Resampled, derived
 
 if TYPE_CHECKING:

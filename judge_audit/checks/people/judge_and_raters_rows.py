@@ -8,23 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.checks.ladders.ladder_question import figure_columns
-from judge_audit.checks.people.labelled_scores import (
-    PEOPLE,
-    always_the_same,
-    samples,
-)
+from judge_audit.checks.people.labelled_scores import PEOPLE, always_the_same, samples
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import finite
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.correlation import correlation
 from judge_audit.measures.judge_and_raters import measured, validity
-from judge_audit.measures.resampling import (
-    UNDEFINED,
-    Resampled,
-    combined,
-    derived,
-    draws_for,
-)
+from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, derived, draws_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

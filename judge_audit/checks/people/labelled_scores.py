@@ -9,12 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    OVERALL,
-    POOLED,
-    State,
-)
+from judge_audit.core.vocabulary import ORIGINAL, OVERALL, POOLED, State
 from judge_audit.measures.judge_and_raters import Sample, people_mean
 from judge_audit.measures.lifts import rounded
 

@@ -7,28 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.checks.people.agreement_figures import people_key
-from judge_audit.checks.people.people_raters import (
-    highest,
-    lowest,
-    one_sided,
-    others_figures,
-    told,
-)
+from judge_audit.checks.people.people_raters import highest, lowest, one_sided, others_figures, told
 from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    POOLED,
-    WITHIN,
-    Verdict,
-)
+from judge_audit.core.vocabulary import POOLED, WITHIN, Verdict
 from judge_audit.measures.comparisons import share_difference
-from judge_audit.measures.estimates import (
-    NOTHING,
-    PASS_LEVEL,
-    Estimate,
-    corrected_level,
-    wilson,
-)
+from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, corrected_level, wilson
 from judge_audit.measures.influence import averaged
 from judge_audit.measures.raters import SPEARMAN
 
@@ -38,11 +22,7 @@ if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.agreement_figures import Figures
     from judge_audit.checks.people.people_labels import Labelled
-    from judge_audit.checks.people.people_raters import (
-        Copies,
-        Likeness,
-        Others,
-    )
+    from judge_audit.checks.people.people_raters import Copies, Likeness, Others
     from judge_audit.measures.influence import Figure
 
     Rows = list[dict[str, Any]]

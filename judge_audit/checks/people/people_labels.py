@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.measures.agreement import (
-    LEVELS,
-    NOMINAL,
-    Ratings,
-)
+from judge_audit.measures.agreement import LEVELS, NOMINAL, Ratings
 from judge_audit.measures.influence import Clusters
 from judge_audit.measures.lifts import rounded
 

@@ -11,11 +11,7 @@ import numpy as np
 from judge_audit.checks.people.agreement_figures import people_row
 from judge_audit.core.vocabulary import POOLED, WITHIN
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
-from judge_audit.measures.influence import (
-    Figure,
-    averaged,
-    within_sources,
-)
+from judge_audit.measures.influence import Figure, averaged, within_sources
 from judge_audit.measures.raters import (
     LINEAR,
     QUADRATIC,

@@ -17,13 +17,7 @@ from judge_audit.checks.people.labelled_scores import answers
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say
 from judge_audit.measures.correlation import column, spearman
-from judge_audit.measures.resampling import (
-    Resampled,
-    alike,
-    combined,
-    draws_for,
-    resample,
-)
+from judge_audit.measures.resampling import Resampled, alike, combined, draws_for, resample
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,33 +15,13 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.judge_and_raters_rows import (
-    measure_row,
-    missing_row,
-    verdict_row,
-)
-from judge_audit.checks.people.labelled_scores import (
-    PEOPLE,
-    answers,
-    labelled,
-    means,
-    ratings,
-)
+from judge_audit.checks.people.judge_and_raters_rows import measure_row, missing_row, verdict_row
+from judge_audit.checks.people.labelled_scores import PEOPLE, answers, labelled, means, ratings
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    OVERALL,
-    POOLED,
-    Verdict,
-)
+from judge_audit.core.vocabulary import OVERALL, POOLED, Verdict
 from judge_audit.measures.estimates import FAULT_ERROR, PASS_LEVEL
-from judge_audit.measures.resampling import (
-    UNDEFINED,
-    Resampled,
-    combined,
-    derived,
-    draws_for,
-)
+from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, derived, draws_for
 from judge_audit.measures.subscores import correlated, effective
 
 if TYPE_CHECKING:

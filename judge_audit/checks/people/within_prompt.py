@@ -11,11 +11,7 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.judge_and_raters_rows import (
-    measure_row,
-    missing_row,
-    verdict_row,
-)
+from judge_audit.checks.people.judge_and_raters_rows import measure_row, missing_row, verdict_row
 from judge_audit.checks.people.labelled_scores import (
     PEOPLE,
     answers,
@@ -27,11 +23,7 @@ from judge_audit.checks.people.labelled_scores import (
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import (
-    PASS_LEVEL,
-    corrected_level,
-    items_needed,
-)
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, items_needed
 from judge_audit.measures.judge_and_raters import others_mean
 from judge_audit.measures.resampling import Resampled, draws_for
 from judge_audit.measures.within_prompt import (

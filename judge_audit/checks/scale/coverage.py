@@ -10,20 +10,9 @@ from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    IMAGES,
-    ORIGINAL,
-    State,
-    Verdict,
-)
+from judge_audit.core.vocabulary import IMAGES, ORIGINAL, State, Verdict
 from judge_audit.judges.instruments.covariates import COVARIATES
-from judge_audit.measures.coverage import (
-    Part,
-    apart,
-    bare,
-    by_name,
-    by_value,
-)
+from judge_audit.measures.coverage import Part, apart, bare, by_name, by_value
 from judge_audit.measures.estimates import corrected_level, wilson
 
 if TYPE_CHECKING:

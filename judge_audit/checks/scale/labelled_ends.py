@@ -18,43 +18,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.checks.people.labelled_scores import (
-    PEOPLE,
-    answers,
-    means,
-    people_for,
-    ratings,
-)
+from judge_audit.checks.people.labelled_scores import PEOPLE, answers, means, people_for, ratings
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    ORIGINAL,
-    OVERALL,
-    Tier,
-    Verdict,
-)
-from judge_audit.measures.estimates import (
-    PASS_LEVEL,
-    corrected_level,
-    wilson,
-)
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, OVERALL, Tier, Verdict
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
 from judge_audit.measures.lifts import rounded
-from judge_audit.measures.resampling import (
-    UNDEFINED,
-    Resampled,
-    combined,
-    draws_for,
-)
-from judge_audit.measures.scale import (
-    COARSE_LEVELS,
-    FEW_LEVELS,
-    bin_width,
-    last_end,
-    levels,
-    pile,
-)
+from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, draws_for
+from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, last_end, levels, pile
 from judge_audit.measures.subscores import correlated
 from judge_audit.measures.within_prompt import placed
 

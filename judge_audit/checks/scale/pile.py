@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    POOLED,
-    State,
-    Verdict,
-)
+from judge_audit.core.vocabulary import POOLED, State, Verdict
 from judge_audit.measures.estimates import wilson
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.scale import pile

@@ -18,30 +18,12 @@ from judge_audit.checks.scale.labelled_ends import (
     leaving_verdicts,
     people_correlation,
 )
-from judge_audit.checks.scale.pile import (
-    lost_items,
-    pile_rows,
-    pile_verdict,
-    verdict_of,
-)
+from judge_audit.checks.scale.pile import lost_items, pile_rows, pile_verdict, verdict_of
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    POOLED,
-    State,
-    Verdict,
-)
+from judge_audit.core.vocabulary import ORIGINAL, POOLED, State, Verdict
 from judge_audit.measures.estimates import corrected_level, wilson
 from judge_audit.measures.resampling import UNDEFINED
-from judge_audit.measures.scale import (
-    COARSE_LEVELS,
-    FEW_LEVELS,
-    bin_width,
-    distinct,
-    last_end,
-    levels,
-    pile,
-)
+from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, distinct, last_end, levels, pile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

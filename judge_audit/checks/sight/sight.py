@@ -22,11 +22,7 @@ from judge_audit.checks.sight.sight_answers import (
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import ORIGINAL, Verdict
-from judge_audit.measures.estimates import (
-    PASS_LEVEL,
-    corrected_level,
-    wilson,
-)
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    POOLED,
-    State,
-)
+from judge_audit.core.vocabulary import ORIGINAL, POOLED, State
 from judge_audit.measures.scale import tied_share
 from judge_audit.stimuli.sight_probes import SIGHT
 

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.uses.reviewed import (
-    Drawn,
-    drawn,
-    stratum_of,
-)
+from judge_audit.checks.uses.reviewed import Drawn, drawn, stratum_of
 from judge_audit.checks.uses.use_rows import (
     ends,
     figure_row,
@@ -29,11 +25,7 @@ from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import corrected_level
-from judge_audit.measures.stratified_rates import (
-    Part,
-    Rate,
-    Stratum,
-)
+from judge_audit.measures.stratified_rates import Part, Rate, Stratum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

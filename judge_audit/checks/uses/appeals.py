@@ -11,23 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.uses.use_rows import (
-    ends,
-    figure_row,
-    judged_row,
-    missing,
-    signed_percent,
-)
+from judge_audit.checks.uses.use_rows import ends, figure_row, judged_row, missing, signed_percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, wilson
 from judge_audit.measures.stratified_rates import Rate, Stratum
-from judge_audit.measures.trend import (
-    WINDOW_LEVEL,
-    Period,
-    Trend,
-    trend,
-)
+from judge_audit.measures.trend import WINDOW_LEVEL, Period, Trend, trend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,27 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.uses.reviewed import (
-    Drawn,
-    axes_named,
-    drawn,
-    stratum_of,
-)
-from judge_audit.checks.uses.use_rows import (
-    ends,
-    figure_row,
-    however_filled,
-    judged_row,
-    missing,
-)
+from judge_audit.checks.uses.reviewed import Drawn, axes_named, drawn, stratum_of
+from judge_audit.checks.uses.use_rows import ends, figure_row, however_filled, judged_row, missing
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
-from judge_audit.measures.stratified_rates import (
-    Difference,
-    Rate,
-    Stratum,
-)
+from judge_audit.measures.stratified_rates import Difference, Rate, Stratum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,17 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
-from judge_audit.decisions.gate.approvals import (
-    approvals_for,
-    approved_before,
-    told,
-)
-from judge_audit.decisions.gate.states import (
-    CANNOT,
-    CRITICAL,
-    OPEN,
-    SHUT,
-)
+from judge_audit.decisions.gate.approvals import approvals_for, approved_before, told
+from judge_audit.decisions.gate.states import CANNOT, CRITICAL, OPEN, SHUT
 from judge_audit.decisions.gate.suites import RESERVED
 from judge_audit.lake.audits import audit_digest
 from judge_audit.lake.judge_names import names_of

@@ -14,24 +14,10 @@ from judge_audit import __version__
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Position
-from judge_audit.decisions.gate.evidence import (
-    EVIDENCE,
-    compared_of,
-    digested,
-    evidence_of,
-)
-from judge_audit.decisions.gate.outstanding import (
-    expiry,
-    iso,
-    missing_pieces,
-    signatures,
-)
+from judge_audit.decisions.gate.evidence import EVIDENCE, compared_of, digested, evidence_of
+from judge_audit.decisions.gate.outstanding import expiry, iso, missing_pieces, signatures
 from judge_audit.decisions.gate.summary import document_of
-from judge_audit.decisions.judge_change import (
-    difference,
-    draw_sample,
-    replay,
-)
+from judge_audit.decisions.judge_change import difference, draw_sample, replay
 from judge_audit.decisions.standings import POSITION_ROW
 from judge_audit.lake.audits import RESULTS, result_of
 

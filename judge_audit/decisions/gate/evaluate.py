@@ -11,25 +11,11 @@ from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.gate import builtin_expectations as own
 from judge_audit.decisions.gate.approvals import approved_before
 from judge_audit.decisions.gate.expectations import Result, evaluate
-from judge_audit.decisions.gate.frames import (
-    guard_expectation,
-    guard_suite,
-    rows_told,
-)
+from judge_audit.decisions.gate.frames import guard_expectation, guard_suite, rows_told
 from judge_audit.decisions.gate.model import APPROVED, Answer, Question
-from judge_audit.decisions.gate.states import (
-    CANNOT,
-    OPEN,
-    SHUT,
-    WARNING,
-)
+from judge_audit.decisions.gate.states import CANNOT, OPEN, SHUT, WARNING
 from judge_audit.decisions.signoffs import signoffs_of
-from judge_audit.lake.audits import (
-    LATEST,
-    audit_digest,
-    find_audit,
-    see_kept,
-)
+from judge_audit.lake.audits import LATEST, audit_digest, find_audit, see_kept
 from judge_audit.lake.queries import questions
 
 if TYPE_CHECKING:

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.decisions.gate.states import (
-    CANNOT,
-    CRITICAL,
-    OPEN,
-    SHUT,
-    WARNING,
-)
+from judge_audit.decisions.gate.states import CANNOT, CRITICAL, OPEN, SHUT, WARNING
 from judge_audit.decisions.gate.suites import RESERVED
 
 if TYPE_CHECKING:

@@ -11,18 +11,9 @@ from judge_audit.decisions.judge_change.change import (
     compare,
     compare_judges,
 )
-from judge_audit.decisions.judge_change.compared_judges import (
-    ANCHOR,
-    SCORES,
-    AnchorSet,
-    Side,
-)
+from judge_audit.decisions.judge_change.compared_judges import ANCHOR, SCORES, AnchorSet, Side
 from judge_audit.decisions.judge_change.identity import Difference, difference
-from judge_audit.decisions.judge_change.replay import (
-    Replay,
-    draw_sample,
-    replay,
-)
+from judge_audit.decisions.judge_change.replay import Replay, draw_sample, replay
 
 __all__ = [
     "ANCHOR",

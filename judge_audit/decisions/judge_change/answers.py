@@ -8,11 +8,7 @@ from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.core.formatting import about
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import (
-    PASS_LEVEL,
-    corrected_level,
-    items_needed,
-)
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, items_needed
 
 if TYPE_CHECKING:
     from judge_audit.decisions.judge_change.compared_judges import AnchorSet

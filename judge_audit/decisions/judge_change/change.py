@@ -13,21 +13,9 @@ from judge_audit.core.limits import Limits, read_limits
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import POOLED, Verdict
-from judge_audit.decisions.judge_change.answers import (
-    is_real,
-    missing_verdicts,
-    verdicts_of,
-)
-from judge_audit.decisions.judge_change.compared_judges import (
-    AnchorSet,
-    Side,
-    read_side,
-)
-from judge_audit.decisions.judge_change.dimension_change import (
-    CLAIMS_EACH,
-    Both,
-    on_dimension,
-)
+from judge_audit.decisions.judge_change.answers import is_real, missing_verdicts, verdicts_of
+from judge_audit.decisions.judge_change.compared_judges import AnchorSet, Side, read_side
+from judge_audit.decisions.judge_change.dimension_change import CLAIMS_EACH, Both, on_dimension
 from judge_audit.decisions.judge_change.identity import Difference, difference
 from judge_audit.decisions.judge_change.rows import flip_rows, measure_rows
 from judge_audit.lake.judge_names import called

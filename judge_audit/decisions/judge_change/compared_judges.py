@@ -10,12 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.core.vocabulary import (
-    OVERALL,
-    POOLED,
-    State,
-    Verdict,
-)
+from judge_audit.core.vocabulary import OVERALL, POOLED, State, Verdict
 from judge_audit.measures.change import Readings, order_pairs
 from judge_audit.measures.lifts import rounded
 

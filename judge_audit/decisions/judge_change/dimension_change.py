@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.core.digests import draw_seed
-from judge_audit.decisions.judge_change.compared_judges import (
-    oriented,
-    readings,
-    scored,
-)
-from judge_audit.measures.change import (
-    Choices,
-    compared,
-    first_choices,
-)
+from judge_audit.decisions.judge_change.compared_judges import oriented, readings, scored
+from judge_audit.measures.change import Choices, compared, first_choices
 from judge_audit.measures.resampling import draws_for
 
 if TYPE_CHECKING:

@@ -14,12 +14,7 @@ from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    OVERALL,
-    POOLED,
-    State,
-)
+from judge_audit.core.vocabulary import ORIGINAL, OVERALL, POOLED, State
 from judge_audit.measures.replay import (
     Decided,
     changed_rate,

@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.errors import Fault, InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,16 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit import __version__
-from judge_audit.core.digests import (
-    canonical_json,
-    file_digest,
-    text_digest,
-)
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.digests import canonical_json, file_digest, text_digest
+from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.formatting import minute
 from judge_audit.core.row_files import read_rows
 from judge_audit.core.tables import from_rows

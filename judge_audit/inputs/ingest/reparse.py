@@ -6,18 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import State
-from judge_audit.inputs.ingest.answers import (
-    EMPTY,
-    call_row,
-    read_raw,
-    score_rows,
-    unpacked,
-)
-from judge_audit.inputs.ingest.table_judge import (
-    family_of,
-    held_scores,
-    judge_tables,
-)
+from judge_audit.inputs.ingest.answers import EMPTY, call_row, read_raw, score_rows, unpacked
+from judge_audit.inputs.ingest.table_judge import family_of, held_scores, judge_tables
 from judge_audit.judges.cards.reply_rules import rule_of
 
 if TYPE_CHECKING:

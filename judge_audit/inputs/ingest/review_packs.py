@@ -10,20 +10,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import text_digest
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.row_files import RowsRead
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.inputs.ingest.columns import shortened
-from judge_audit.people.packs import (
-    KEY_SUFFIX,
-    columns_of,
-    seal,
-    shown_image,
-)
+from judge_audit.people.packs import KEY_SUFFIX, columns_of, seal, shown_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -25,24 +25,11 @@ from judge_audit.judges.cards.redaction import Hidden, secrets_around
 from judge_audit.judges.cards.reply_rules import ReplyRule, rule_of
 from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.chat.chat_requests import png
-from judge_audit.judges.pairwise.chat_judges import (
-    Comparer,
-    ShownPair,
-    reply_of,
-)
+from judge_audit.judges.pairwise.chat_judges import Comparer, ShownPair, reply_of
 from judge_audit.judges.pairwise.preference_parser import VERSION
-from judge_audit.judges.protocol import (
-    Judge,
-    Reply,
-    Stimulus,
-    Unanswered,
-)
+from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
 from judge_audit.judges.reply_parser import combined, read_reply
-from judge_audit.judges.runtimes.subprocess_runtime import (
-    Broken,
-    Command,
-    Program,
-)
+from judge_audit.judges.runtimes.subprocess_runtime import Broken, Command, Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

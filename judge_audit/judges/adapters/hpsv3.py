@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.judges.cards.card_files import CardFiles
-from judge_audit.judges.protocol import (
-    Judge,
-    Reply,
-    Stimulus,
-)
+from judge_audit.judges.protocol import Judge, Reply, Stimulus
 from judge_audit.judges.runtimes.model_folders import stream_digest, without_passing
 from judge_audit.judges.runtimes.package_runtime import (
     own_package,
@@ -27,12 +23,7 @@ from judge_audit.judges.runtimes.package_runtime import (
     versions_of,
     words_digest,
 )
-from judge_audit.judges.runtimes.pytorch_runtime import (
-    device_of,
-    numbers,
-    runtime_of,
-    torch_of,
-)
+from judge_audit.judges.runtimes.pytorch_runtime import device_of, numbers, runtime_of, torch_of
 from judge_audit.judges.runtimes.transformers_runtime import settings_of
 
 if TYPE_CHECKING:

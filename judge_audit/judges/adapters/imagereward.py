@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.cards.card_files import CardFiles
-from judge_audit.judges.protocol import (
-    Judge,
-    Reply,
-    Stimulus,
-)
+from judge_audit.judges.protocol import Judge, Reply, Stimulus
 from judge_audit.judges.runtimes.embedding import cut_note, too_long
 from judge_audit.judges.runtimes.package_runtime import (
     own_package,
@@ -27,12 +23,7 @@ from judge_audit.judges.runtimes.package_runtime import (
     versions_of,
     words_digest,
 )
-from judge_audit.judges.runtimes.pytorch_runtime import (
-    device_of,
-    runtime_of,
-    state_of,
-    torch_of,
-)
+from judge_audit.judges.runtimes.pytorch_runtime import device_of, runtime_of, state_of, torch_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,22 +16,9 @@ import numpy as np
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.cards.card_files import MIB, CardFiles
-from judge_audit.judges.protocol import (
-    Judge,
-    Reply,
-    Stimulus,
-)
-from judge_audit.judges.runtimes.heads import (
-    Head,
-    head_of,
-    replies_of,
-)
-from judge_audit.judges.runtimes.model_shapes import (
-    fixed,
-    input_of,
-    misfit,
-    outputs_of,
-)
+from judge_audit.judges.protocol import Judge, Reply, Stimulus
+from judge_audit.judges.runtimes.heads import Head, head_of, replies_of
+from judge_audit.judges.runtimes.model_shapes import fixed, input_of, misfit, outputs_of
 from judge_audit.judges.runtimes.preprocessing import Preprocessing, preprocessing_of
 
 if TYPE_CHECKING:

@@ -14,16 +14,8 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.chat.chat_replies import short
-from judge_audit.judges.runtimes.embedding import (
-    EmbeddingJudge,
-    check,
-    cut_note,
-)
-from judge_audit.judges.runtimes.model_folders import (
-    OPEN_CLIP_FILES,
-    ModelFolder,
-    model_folder,
-)
+from judge_audit.judges.runtimes.embedding import EmbeddingJudge, check, cut_note
+from judge_audit.judges.runtimes.model_folders import OPEN_CLIP_FILES, ModelFolder, model_folder
 from judge_audit.judges.runtimes.pytorch_runtime import (
     device_of,
     head_of,

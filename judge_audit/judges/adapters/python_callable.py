@@ -11,23 +11,14 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    MachineryError,
-    UsageError,
-)
+from judge_audit.core.errors import Fault, InputError, MachineryError, UsageError
 from judge_audit.core.timeouts import Hangs, within
 from judge_audit.core.vocabulary import OVERALL, State
 from judge_audit.judges.cards.card import Card
 from judge_audit.judges.cards.card_errors import ADVICE
 from judge_audit.judges.cards.identity import code_digest
 from judge_audit.judges.pairwise.python_callable import CallableComparer, compares
-from judge_audit.judges.protocol import (
-    Judge,
-    Reply,
-    Stimulus,
-)
+from judge_audit.judges.protocol import Judge, Reply, Stimulus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

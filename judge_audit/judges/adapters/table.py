@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.judges.cards.reply_rules import rule_of
 
 if TYPE_CHECKING:
@@ -17,11 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from judge_audit.judges.cards.card import Card
-    from judge_audit.judges.protocol import (
-        Judge,
-        Reply,
-        Stimulus,
-    )
+    from judge_audit.judges.protocol import Judge, Reply, Stimulus
 
 KIND = "table"
 

@@ -12,25 +12,9 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import text_digest
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.chat.chat_replies import short
-from judge_audit.judges.runtimes.embedding import (
-    EmbeddingJudge,
-    check,
-    cut_note,
-)
-from judge_audit.judges.runtimes.model_folders import (
-    CODE,
-    PROCESSOR_FILES,
-    WORDS,
-    ModelFolder,
-    model_folder,
-)
-from judge_audit.judges.runtimes.pytorch_runtime import (
-    device_of,
-    head_of,
-    numbers,
-    runtime_of,
-    torch_of,
-)
+from judge_audit.judges.runtimes.embedding import EmbeddingJudge, check, cut_note
+from judge_audit.judges.runtimes.model_folders import CODE, PROCESSOR_FILES, WORDS, ModelFolder, model_folder
+from judge_audit.judges.runtimes.pytorch_runtime import device_of, head_of, numbers, runtime_of, torch_of
 from judge_audit.judges.runtimes.transformers_runtime import (
     folder_of,
     load_model,

@@ -14,11 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.core.errors import (
-    EXIT_JUDGE_FAILED,
-    AuditError,
-    MachineryError,
-)
+from judge_audit.core.errors import EXIT_JUDGE_FAILED, AuditError, MachineryError
 from judge_audit.judges.protocol import PricedJudge
 
 if TYPE_CHECKING:

@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.prefetch import ahead
-from judge_audit.core.vocabulary import (
-    Choice,
-    Region,
-    State,
-)
+from judge_audit.core.vocabulary import Choice, Region, State
 from judge_audit.judges.calling.failure_policy import Heard, kept
 from judge_audit.judges.calling.score_calls import runtime_id
-from judge_audit.judges.pairwise.protocol import (
-    Comparison,
-    Preference,
-    Undecided,
-)
+from judge_audit.judges.pairwise.protocol import Comparison, Preference, Undecided
 from judge_audit.judges.protocol import PricedJudge, Stimulus
 from judge_audit.stimuli.axes import fingerprint
 

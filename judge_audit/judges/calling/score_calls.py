@@ -13,25 +13,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import text_digest
-from judge_audit.core.errors import (
-    AuditError,
-    MachineryError,
-    UsageError,
-)
+from judge_audit.core.errors import AuditError, MachineryError, UsageError
 from judge_audit.core.prefetch import ahead
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    PAIR_AXIS,
-    Region,
-    State,
-)
+from judge_audit.core.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
 from judge_audit.judges.calling.failure_policy import Heard, kept
-from judge_audit.judges.protocol import (
-    Recipe,
-    Reply,
-    Stimulus,
-    Unanswered,
-)
+from judge_audit.judges.protocol import Recipe, Reply, Stimulus, Unanswered
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.rendering import Drawing, Drawn
 from judge_audit.stimuli.sight_probes import ASKINGS, SIGHT

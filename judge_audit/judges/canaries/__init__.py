@@ -6,12 +6,7 @@ What makes a judge but for its epoch is its *lineage*. Each time its canaries ar
 asking showed, and which epoch it therefore is, is one row of `canary_nights`, and the first one written counts.
 """
 
-from judge_audit.judges.canaries.epochs import (
-    at_epoch,
-    epoch_in,
-    is_watched,
-    known_epoch,
-)
+from judge_audit.judges.canaries.epochs import at_epoch, epoch_in, is_watched, known_epoch
 from judge_audit.judges.canaries.evidence import answers_of, services_of
 from judge_audit.judges.canaries.history import Past, read_past
 from judge_audit.judges.canaries.selection import Canary, choose

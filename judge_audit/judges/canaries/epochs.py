@@ -14,11 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judge_audit.judges.cards.card import Card
-    from judge_audit.judges.protocol import (
-        Judge,
-        Reply,
-        Stimulus,
-    )
+    from judge_audit.judges.protocol import Judge, Reply, Stimulus
 
 NEVER = frozenset({TABLE, "control", "ruler"})
 """Kinds of judges that cannot change behind their name: nothing is asked of them, or they are our own."""

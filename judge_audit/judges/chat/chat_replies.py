@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.protocol import Reply
-from judge_audit.judges.reply_parser import (
-    LONGEST,
-    REFUSAL,
-    combined,
-    read_reply,
-)
+from judge_audit.judges.reply_parser import LONGEST, REFUSAL, combined, read_reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

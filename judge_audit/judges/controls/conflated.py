@@ -1,10 +1,6 @@
 """One total under four names."""
 
-from judge_audit.judges.controls.recipe_control import (
-    SUBSCORES,
-    Control,
-    honest,
-)
+from judge_audit.judges.controls.recipe_control import SUBSCORES, Control, honest
 
 CONTROL = Control(
     name="conflated",

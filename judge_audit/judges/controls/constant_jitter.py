@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judge_audit.judges.controls.recipe_control import (
-    ALL_AXES,
-    Control,
-    Draw,
-)
+from judge_audit.judges.controls.recipe_control import ALL_AXES, Control, Draw
 
 if TYPE_CHECKING:
     from judge_audit.judges.protocol import Recipe

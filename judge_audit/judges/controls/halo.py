@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judge_audit.core.vocabulary import PAIR_AXIS
-from judge_audit.judges.controls.recipe_control import (
-    STEP,
-    SUBSCORES,
-    Control,
-    Draw,
-)
+from judge_audit.judges.controls.recipe_control import STEP, SUBSCORES, Control, Draw
 
 if TYPE_CHECKING:
     from judge_audit.judges.protocol import Recipe

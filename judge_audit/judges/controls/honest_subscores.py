@@ -1,10 +1,6 @@
 """Four sub-scores, each with an eye of its own: must be cleared."""
 
-from judge_audit.judges.controls.recipe_control import (
-    SUBSCORES,
-    Control,
-    honest,
-)
+from judge_audit.judges.controls.recipe_control import SUBSCORES, Control, honest
 
 CONTROL = Control(
     name="honest sub-scores",

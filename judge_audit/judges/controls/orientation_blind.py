@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from judge_audit.judges.controls.pixel_control import (
-    SeeingControl,
-    matter,
-    prompted,
-)
+from judge_audit.judges.controls.pixel_control import SeeingControl, matter, prompted
 
 CONTROL = SeeingControl(
     name="orientation-blind",

@@ -9,12 +9,7 @@ from scipy.special import ndtri
 
 from judge_audit.core.vocabulary import Choice
 from judge_audit.judges.cards.card import Card
-from judge_audit.judges.controls.recipe_control import (
-    Answer,
-    Control,
-    PlantedJudge,
-    honest,
-)
+from judge_audit.judges.controls.recipe_control import Answer, Control, PlantedJudge, honest
 from judge_audit.judges.pairwise.protocol import Preference
 
 if TYPE_CHECKING:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from judge_audit.judges.controls.pixel_control import (
-    SeeingControl,
-    matter,
-    uprightness,
-)
+from judge_audit.judges.controls.pixel_control import SeeingControl, matter, uprightness
 
 CONTROL = SeeingControl(
     name="prompt-blind",

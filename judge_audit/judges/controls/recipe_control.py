@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.special import ndtr, ndtri
 
 from judge_audit.core.digests import text_digest
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    OVERALL,
-    PAIR_AXIS,
-)
+from judge_audit.core.vocabulary import ORIGINAL, OVERALL, PAIR_AXIS
 from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Recipe, Reply
 from judge_audit.measures.headroom import COMBO

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING
 from judge_audit.core.digests import text_digest
 from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Reply
-from judge_audit.stimuli.surface_statistics import (
-    STATISTICS,
-    VERSION,
-    measure_surface,
-)
+from judge_audit.stimuli.surface_statistics import STATISTICS, VERSION, measure_surface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

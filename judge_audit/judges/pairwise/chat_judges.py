@@ -8,25 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from judge_audit.core.vocabulary import (
-    OVERALL,
-    Choice,
-    State,
-)
+from judge_audit.core.vocabulary import OVERALL, Choice, State
 from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.pairwise.preference_parser import read_preference
-from judge_audit.judges.pairwise.protocol import (
-    Comparison,
-    Preference,
-    Undecided,
-    without_scores,
-)
-from judge_audit.judges.protocol import (
-    PricedJudge,
-    Reply,
-    Stimulus,
-    Unanswered,
-)
+from judge_audit.judges.pairwise.protocol import Comparison, Preference, Undecided, without_scores
+from judge_audit.judges.protocol import PricedJudge, Reply, Stimulus, Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

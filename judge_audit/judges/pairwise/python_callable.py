@@ -10,11 +10,7 @@ from judge_audit.core.vocabulary import Choice, State
 from judge_audit.judges.cards.card import Card
 from judge_audit.judges.cards.identity import code_digest
 from judge_audit.judges.pairwise.preference_parser import read_preference
-from judge_audit.judges.pairwise.protocol import (
-    Comparison,
-    Preference,
-    without_scores,
-)
+from judge_audit.judges.pairwise.protocol import Comparison, Preference, without_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

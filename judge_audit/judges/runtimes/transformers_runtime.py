@@ -6,12 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.judges.chat.chat_replies import short
-from judge_audit.judges.runtimes.model_folders import (
-    CODE,
-    FILES,
-    model_folder,
-    no_safetensors,
-)
+from judge_audit.judges.runtimes.model_folders import CODE, FILES, model_folder, no_safetensors
 from judge_audit.judges.runtimes.pytorch_runtime import missing
 
 if TYPE_CHECKING:

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.operations.registry.ledger import COMPLETE, TOLD
 from judge_audit.operations.registry.registry_tags import is_open, tags_of
-from judge_audit.operations.registry.template import (
-    ARTIFACTS,
-    CARD_FILE,
-    check_template,
-    fill,
-    write_card,
-)
+from judge_audit.operations.registry.template import ARTIFACTS, CARD_FILE, check_template, fill, write_card
 
 if TYPE_CHECKING:
     from collections.abc import Callable

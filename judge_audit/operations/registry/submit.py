@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import EXIT_GOOD, EXIT_USAGE
 from judge_audit.decisions.gate.summary import CODES
-from judge_audit.operations.registry.ledger import (
-    COMPLETE,
-    FAILED,
-    LOST,
-    REQUESTED,
-)
+from judge_audit.operations.registry.ledger import COMPLETE, FAILED, LOST, REQUESTED
 
 if TYPE_CHECKING:
     from judge_audit.operations.registry.ledger import History, Ledger

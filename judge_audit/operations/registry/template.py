@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from judge_audit.core.errors import (
-    Fault,
-    InputError,
-    UsageError,
-)
+from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.judges.cards.card import card_of, unfit
 from judge_audit.operations.registry.versions import Version
 

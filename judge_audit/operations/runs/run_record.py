@@ -10,37 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit import __version__
-from judge_audit.core.errors import (
-    EXIT_GOOD,
-    EXIT_JUDGE_FAILED,
-    EXIT_MACHINERY,
-    AuditError,
-    UsageError,
-)
+from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_MACHINERY, AuditError, UsageError
 from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
-from judge_audit.decisions.gate.states import (
-    CRITICAL,
-    OPEN,
-    SHUT,
-)
+from judge_audit.decisions.gate.states import CRITICAL, OPEN, SHUT
 from judge_audit.judges.canaries.verdict import UNKNOWN
 from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.lake import Lake
-from judge_audit.operations.notifications import (
-    AUDIT_FAILED,
-    EPOCH_CHANGED,
-    GATE_SHUT,
-    hook_of,
-    notify,
-)
+from judge_audit.operations.notifications import AUDIT_FAILED, EPOCH_CHANGED, GATE_SHUT, hook_of, notify
 from judge_audit.operations.runs.alive import Life, lock_of
-from judge_audit.operations.runs.audits import (
-    audit_left_open,
-    new_epoch,
-    opened_by,
-)
+from judge_audit.operations.runs.audits import audit_left_open, new_epoch, opened_by
 from judge_audit.operations.runs.run_history import (
     COMPLETE,
     FAILED,

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.errors import (
-    EXIT_GOOD,
-    EXIT_JUDGE_FAILED,
-    EXIT_USAGE,
-)
+from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_USAGE
 from judge_audit.core.messages import say
-from judge_audit.decisions.gate.states import (
-    CANNOT,
-    CRITICAL,
-    OPEN,
-    SHUT,
-)
+from judge_audit.decisions.gate.states import CANNOT, CRITICAL, OPEN, SHUT
 from judge_audit.operations.runs.run_history import BAD, LOST
 from judge_audit.operations.runs.run_record import GATE, lost_reason
 from judge_audit.operations.status.collect import Held

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.measures.estimates import (
-    PASS_LEVEL,
-    Estimate,
-    wilson,
-)
+from judge_audit.measures.estimates import PASS_LEVEL, Estimate, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

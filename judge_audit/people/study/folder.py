@@ -13,11 +13,7 @@ from judge_audit import __version__
 from judge_audit.core.digests import canonical_json
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import from_rows
-from judge_audit.people.study.plan import (
-    FORMAT,
-    PROTOCOL_VERSION,
-    Study,
-)
+from judge_audit.people.study.plan import FORMAT, PROTOCOL_VERSION, Study
 from judge_audit.people.study.readers import Reader
 
 if TYPE_CHECKING:

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.core.digests import (
-    canonical_json,
-    draw_seed,
-    text_digest,
-)
+from judge_audit.core.digests import canonical_json, draw_seed, text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,30 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.measures.agreement import (
-    INTERVAL,
-    Ratings,
-    alpha,
-)
+from judge_audit.measures.agreement import INTERVAL, Ratings, alpha
 from judge_audit.measures.estimates import wilson
 from judge_audit.measures.influence import Clusters
-from judge_audit.people.study.figures import (
-    Figure,
-    estimated,
-    factor,
-    finite,
-    log_point,
-    median,
-    share,
-)
+from judge_audit.people.study.figures import Figure, estimated, factor, finite, log_point, median, share
 from judge_audit.people.study.marks import SECOND, Marks
 from judge_audit.people.study.plan import slots_of
-from judge_audit.people.zones import (
-    APART,
-    FALSE_ALARMS,
-    QUANTILE,
-    READ_ENOUGH,
-)
+from judge_audit.people.zones import APART, FALSE_ALARMS, QUANTILE, READ_ENOUGH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -17,20 +17,12 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from judge_audit.people.study.marks import (
-    Conflict,
-    Mark,
-    Unreasoned,
-)
+from judge_audit.people.study.marks import Conflict, Mark, Unreasoned
 from judge_audit.people.study.middleware import Guard
 from judge_audit.people.study.picture_provider import StaleLadderError
 from judge_audit.people.study.plan import HALF_PERIOD_MS, Slot
 from judge_audit.people.study.png import stored_png
-from judge_audit.people.study.readers import (
-    by_token,
-    open_session,
-    sealed,
-)
+from judge_audit.people.study.readers import by_token, open_session, sealed
 from judge_audit.people.study.requests import Malformed, read_mark
 
 if TYPE_CHECKING:

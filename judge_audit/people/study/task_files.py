@@ -13,12 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.people.study.png import stored_png
-from judge_audit.people.study.tasks import (
-    HIGH,
-    LETTERS,
-    LOW,
-    NEVER,
-)
+from judge_audit.people.study.tasks import HIGH, LETTERS, LOW, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.core.digests import (
-    canonical_json,
-    draw_seed,
-    text_digest,
-)
+from judge_audit.core.digests import canonical_json, draw_seed, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.people.study.plan import slots_of
 

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from judge_audit.core.messages import say
-from judge_audit.report.charts.charts import (
-    CHARACTER,
-    WIDTH,
-    shortened,
-)
+from judge_audit.report.charts.charts import CHARACTER, WIDTH, shortened
 from judge_audit.report.figure_text import bounded, plain
 
 if TYPE_CHECKING:

@@ -10,12 +10,7 @@ from markupsafe import Markup
 from judge_audit.checks.covariates.covariate_rows import SHARE
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import SMALL
-from judge_audit.report.charts.charts import (
-    CHARACTER,
-    WIDTH,
-    lift_text,
-    shortened,
-)
+from judge_audit.report.charts.charts import CHARACTER, WIDTH, lift_text, shortened
 from judge_audit.report.figure_text import percent_text, turns
 
 if TYPE_CHECKING:

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from judge_audit.report.charts.charts import (
-    CHARACTER,
-    WIDTH,
-    lift_text,
-    shortened,
-)
-from judge_audit.report.charts.covariate_charts import (
-    Scale,
-    reach,
-    ticks,
-)
+from judge_audit.report.charts.charts import CHARACTER, WIDTH, lift_text, shortened
+from judge_audit.report.charts.covariate_charts import Scale, reach, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,12 +8,7 @@ from markupsafe import Markup
 
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Position
-from judge_audit.report.charts.charts import (
-    WIDTH,
-    lift_text,
-    number_text,
-    shortened,
-)
+from judge_audit.report.charts.charts import WIDTH, lift_text, number_text, shortened
 from judge_audit.report.charts.nights import (
     RIGHT,
     Plane,

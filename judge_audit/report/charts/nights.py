@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from judge_audit.core.messages import say
-from judge_audit.report.charts.charts import (
-    CHARACTER,
-    WIDTH,
-    shortened,
-)
+from judge_audit.report.charts.charts import CHARACTER, WIDTH, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

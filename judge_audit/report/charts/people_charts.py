@@ -11,12 +11,7 @@ from markupsafe import Markup
 
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
-from judge_audit.report.charts.charts import (
-    CHARACTER,
-    WIDTH,
-    number_text,
-    shortened,
-)
+from judge_audit.report.charts.charts import CHARACTER, WIDTH, number_text, shortened
 from judge_audit.report.figure_text import bounded, percent_bounds, place_name, plain
 
 if TYPE_CHECKING:

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from judge_audit.core.messages import say
-from judge_audit.report.charts.charts import (
-    WIDTH,
-    lift_text,
-    shortened,
-)
+from judge_audit.report.charts.charts import WIDTH, lift_text, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

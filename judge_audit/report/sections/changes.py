@@ -23,11 +23,7 @@ if TYPE_CHECKING:
     import jinja2
     from numpy.typing import NDArray
 
-    from judge_audit.decisions.judge_change import (
-        Change,
-        OnAnchors,
-        Replay,
-    )
+    from judge_audit.decisions.judge_change import Change, OnAnchors, Replay
     from judge_audit.decisions.judge_change.dimension_change import OnDimension
 
     Row = Mapping[str, Any]

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.covariates.covariate_rows import (
-    DIFFERENCE,
-    NAME,
-    SHARE,
-    name_of,
-)
+from judge_audit.checks.covariates.covariate_rows import DIFFERENCE, NAME, SHARE, name_of
 from judge_audit.core.messages import knows, say
-from judge_audit.core.vocabulary import (
-    POOLED,
-    SMALL,
-    Verdict,
-)
+from judge_audit.core.vocabulary import POOLED, SMALL, Verdict
 from judge_audit.judges.instruments.covariates import COVARIATES
 from judge_audit.report.figure_text import finite, percent_text, turns
 from judge_audit.report.sections.ladders import verdict_of

@@ -8,27 +8,12 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.checks.ladders.headroom import NAME
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
-from judge_audit.measures.headroom import (
-    GREEDY,
-    PAIR,
-    SINGLE,
-    half_of,
-    is_combined,
-    read_combo,
-)
+from judge_audit.measures.headroom import GREEDY, PAIR, SINGLE, half_of, is_combined, read_combo
 from judge_audit.report.charts.charts import lift_text, number_text
-from judge_audit.report.charts.forest import (
-    Group,
-    Line,
-    forest,
-)
+from judge_audit.report.charts.forest import Group, Line, forest
 from judge_audit.report.figure_text import finite
 from judge_audit.report.sections.ladders import rises, verdict_of
-from judge_audit.report.sheets.pictures import (
-    SIDE,
-    Pair,
-    data_uri,
-)
+from judge_audit.report.sheets.pictures import SIDE, Pair, data_uri
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.combinations import draw_combined, read_recipe
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import (
-    POOLED,
-    WITHIN,
-    Verdict,
-)
+from judge_audit.core.vocabulary import POOLED, WITHIN, Verdict
 from judge_audit.report.charts.people_map import agreement_of, disagreement_of
 from judge_audit.report.figure_text import bounded, figure_of, finite, plain, shared, turned
 from judge_audit.report.sections.ladders import verdict_of

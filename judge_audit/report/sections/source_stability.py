@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.ladders.stability import (
-    EDGE,
-    NAME,
-    TOP,
-)
+from judge_audit.checks.ladders.stability import EDGE, NAME, TOP
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, SMALL
 from judge_audit.report.charts.charts import number_text
-from judge_audit.report.charts.forest import (
-    Group,
-    Line,
-    forest,
-)
+from judge_audit.report.charts.forest import Group, Line, forest
 from judge_audit.report.figure_text import finite
 from judge_audit.report.sections.ladders import verdict_of
 

@@ -12,18 +12,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from judge_audit.core.messages import say
-from judge_audit.report.sheets.sheets import (
-    GAP,
-    INK,
-    MARGIN,
-    PAPER,
-    SOFT,
-)
-from judge_audit.report.sheets.text_drawing import (
-    cut,
-    fonts,
-    wrapped,
-)
+from judge_audit.report.sheets.sheets import GAP, INK, MARGIN, PAPER, SOFT
+from judge_audit.report.sheets.text_drawing import cut, fonts, wrapped
 from judge_audit.stimuli.mismatches.kind import Built
 
 if TYPE_CHECKING:
@@ -32,11 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.report.sheets.sheets import Colour
-    from judge_audit.stimuli.mismatches.kind import (
-        Box,
-        Kind,
-        Unsuited,
-    )
+    from judge_audit.stimuli.mismatches.kind import Box, Kind, Unsuited
 
     Pixels = NDArray[np.uint8]
 

@@ -12,11 +12,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from judge_audit.core.messages import knows, say
-from judge_audit.report.sheets.text_drawing import (
-    cut,
-    fonts,
-    wrapped,
-)
+from judge_audit.report.sheets.text_drawing import cut, fonts, wrapped
 from judge_audit.stimuli.axes.image_buffers import Scratch
 
 if TYPE_CHECKING:

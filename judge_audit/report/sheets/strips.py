@@ -11,11 +11,7 @@ import numpy as np
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import State
 from judge_audit.report.sheets.pictures import jpeg_uri
-from judge_audit.report.sheets.sheets import (
-    is_fine,
-    tile_of,
-    zone_at,
-)
+from judge_audit.report.sheets.sheets import is_fine, tile_of, zone_at
 from judge_audit.stimuli.axes.image_buffers import Scratch
 
 if TYPE_CHECKING:

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 from judge_audit.core.discovery import modules_stating
 from judge_audit.core.errors import MachineryError
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    ORIGINAL,
-    POOLED,
-)
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, POOLED
 from judge_audit.stimuli.axes.axis import Axis
 from judge_audit.stimuli.sight_probes import SIGHT
 

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 from judge_audit.core.discovery import modules_stating
 from judge_audit.core.errors import MachineryError
-from judge_audit.stimuli.mismatches.kind import (
-    DIMENSIONS,
-    EXPECTATIONS,
-    Kind,
-)
+from judge_audit.stimuli.mismatches.kind import DIMENSIONS, EXPECTATIONS, Kind
 
 if TYPE_CHECKING:
     from types import ModuleType

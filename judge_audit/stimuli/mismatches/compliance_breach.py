@@ -13,12 +13,7 @@ import cv2
 import numpy as np
 
 from judge_audit.stimuli.axes.regions import salient
-from judge_audit.stimuli.mismatches.elements import (
-    ELEMENTS,
-    copy_block,
-    fitted,
-    overlaid,
-)
+from judge_audit.stimuli.mismatches.elements import ELEMENTS, copy_block, fitted, overlaid
 from judge_audit.stimuli.mismatches.kind import (
     Built,
     Kind,
@@ -35,12 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.stimuli.brand_rules import BrandRule
-    from judge_audit.stimuli.mismatches.kind import (
-        Box,
-        Mask,
-        Material,
-        Pixels,
-    )
+    from judge_audit.stimuli.mismatches.kind import Box, Mask, Material, Pixels
 
 NAME = "compliance_breach"
 

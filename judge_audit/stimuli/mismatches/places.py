@@ -15,11 +15,7 @@ from judge_audit.stimuli.mismatches.kind import Unsuited, box_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from judge_audit.stimuli.mismatches.kind import (
-        Mask,
-        Material,
-        Pixels,
-    )
+    from judge_audit.stimuli.mismatches.kind import Mask, Material, Pixels
 
 INSIDE = 0.6
 """Share of a disc that must lie in the allowed part."""

@@ -9,14 +9,7 @@ import numpy as np
 from judge_audit.stimuli.axes.blur import AXES as BLUR
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.axes.noise import AXES as NOISE
-from judge_audit.stimuli.mismatches.kind import (
-    Built,
-    Kind,
-    Unsuited,
-    Variant,
-    picture_difficulty,
-    too_small,
-)
+from judge_audit.stimuli.mismatches.kind import Built, Kind, Unsuited, Variant, picture_difficulty, too_small
 
 if TYPE_CHECKING:
     from judge_audit.stimuli.mismatches.kind import Material

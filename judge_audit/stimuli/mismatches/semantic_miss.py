@@ -10,12 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from judge_audit.stimuli.mismatches.exchanges import SMALL_WORDS, exchanges
-from judge_audit.stimuli.mismatches.kind import (
-    Built,
-    Kind,
-    Unsuited,
-    Variant,
-)
+from judge_audit.stimuli.mismatches.kind import Built, Kind, Unsuited, Variant
 
 if TYPE_CHECKING:
     from judge_audit.stimuli.mismatches.kind import Material

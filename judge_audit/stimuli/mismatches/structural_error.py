@@ -22,21 +22,12 @@ from judge_audit.stimuli.mismatches.kind import (
     picture_difficulty,
     too_small,
 )
-from judge_audit.stimuli.mismatches.places import (
-    INSIDE,
-    disc,
-    find_places,
-    laid,
-)
+from judge_audit.stimuli.mismatches.places import INSIDE, disc, find_places, laid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from judge_audit.stimuli.mismatches.kind import (
-        Mask,
-        Material,
-        Pixels,
-    )
+    from judge_audit.stimuli.mismatches.kind import Mask, Material, Pixels
     from judge_audit.stimuli.mismatches.places import Place
 
     Damage = Callable[[Pixels, Place, np.random.Generator], tuple[Pixels, Mask, str]]

@@ -11,11 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import text_digest
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    ORIGINAL,
-    PAIR_AXIS,
-)
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 from judge_audit.measures.headroom import is_combined
 from judge_audit.stimuli.sight_probes import SIGHT
 

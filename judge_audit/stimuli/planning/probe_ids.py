@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import text_digest
-from judge_audit.core.vocabulary import (
-    ORIGINAL,
-    Region,
-)
+from judge_audit.core.vocabulary import ORIGINAL, Region
 from judge_audit.stimuli.axes.axis import strength_text
 
 if TYPE_CHECKING:

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import row_digest, text_digest
 from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.tables import from_rows
-from judge_audit.core.vocabulary import (
-    ANCHOR,
-    ORIGINAL,
-)
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
 from judge_audit.stimuli.planning.probe_ids import PLANNED, RETEST, probe_id, region_of, untouched_id
 from judge_audit.stimuli.sight_probes import ITEMS as SIGHT_ITEMS
 from judge_audit.stimuli.sight_probes import SIGHT_PROBES, other_prompts

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judge_audit.inputs.ingest.columns import Field
-from judge_audit.inputs.ingest.rows import (
-    Taken,
-    read_values,
-    refuse_twice,
-)
+from judge_audit.inputs.ingest.rows import Taken, read_values, refuse_twice
 
 if TYPE_CHECKING:
     from judge_audit.inputs.ingest.column_mapping import Reading

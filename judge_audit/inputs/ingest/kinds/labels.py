@@ -5,20 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.vocabulary import OVERALL
-from judge_audit.inputs.ingest.columns import (
-    Field,
-    Unfit,
-    is_nothing,
-    number_of,
-    shortened,
-)
-from judge_audit.inputs.ingest.rows import (
-    Taken,
-    numbered,
-    read_values,
-    refuse_twice,
-    unknown_note,
-)
+from judge_audit.inputs.ingest.columns import Field, Unfit, is_nothing, number_of, shortened
+from judge_audit.inputs.ingest.rows import Taken, numbered, read_values, refuse_twice, unknown_note
 
 if TYPE_CHECKING:
     from judge_audit.inputs.ingest.column_mapping import Reading, Scale

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.inputs.ingest.columns import Field
-from judge_audit.inputs.ingest.rows import (
-    Taken,
-    read_values,
-    refuse_twice,
-    unknown_note,
-)
+from judge_audit.inputs.ingest.rows import Taken, read_values, refuse_twice, unknown_note
 from judge_audit.people.review_sample import QUEUES
 
 if TYPE_CHECKING:

@@ -5,29 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.inputs.ingest.answers import (
-    EMPTY,
-    call_row,
-    packed,
-    read_raw,
-    score_rows,
-    state_lines,
-)
+from judge_audit.inputs.ingest.answers import EMPTY, call_row, packed, read_raw, score_rows, state_lines
 from judge_audit.inputs.ingest.columns import Field
 from judge_audit.inputs.ingest.covariates import check_names, covariate_rows
-from judge_audit.inputs.ingest.items import (
-    ITEM_COLUMNS,
-    NO_SOURCE,
-    items_of_rows,
-    probe_name,
-    probe_row,
-)
+from judge_audit.inputs.ingest.items import ITEM_COLUMNS, NO_SOURCE, items_of_rows, probe_name, probe_row
 from judge_audit.inputs.ingest.rows import Taken, read_values
-from judge_audit.inputs.ingest.table_judge import (
-    against_lake,
-    describe,
-    held_scores,
-)
+from judge_audit.inputs.ingest.table_judge import against_lake, describe, held_scores
 from judge_audit.judges.cards.reply_rules import rule_of
 
 if TYPE_CHECKING:
