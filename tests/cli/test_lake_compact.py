@@ -11,7 +11,6 @@ from judge_audit.cli.lakes import commands
 from judge_audit.core.errors import UsageError
 from judge_audit.lake import Lake
 
-sys.path.append(str(Path(__file__).parents[1] / "lake"))
 from busy_lake import fill
 
 

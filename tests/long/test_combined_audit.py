@@ -10,7 +10,6 @@ import pytest
 from judge_audit import audit
 from judge_audit.lake import Lake
 
-sys.path.append(str(Path(__file__).parents[1] / "combined"))
 from combined_corpus import AXES, Pushed, write_corpus
 
 pytestmark = pytest.mark.long

@@ -11,7 +11,6 @@ import pytest
 from judge_audit.lake import Lake
 from judge_audit.lake.compaction import compact
 
-sys.path.append(str(Path(__file__).parents[1] / "lake"))
 from busy_lake import all_files, everything, fill, start_killed
 
 pytestmark = [

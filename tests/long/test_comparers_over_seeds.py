@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "comparisons"))
 
 from planted_comparers import AXES, by_quality, coin, corpus, evidence, saturated
 

@@ -10,7 +10,6 @@ import pytest
 from judge_audit.audits.control_proof import convicted, expected
 from judge_audit.judges.controls import builtin_controls
 
-sys.path.append(str(Path(__file__).parents[1] / "checks"))
 from planted_evidence import examine, make
 
 pytestmark = pytest.mark.long

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "parts"))
 from deployed_project import end, make_project, wait_for, worker, worker_process
 
 pytest.importorskip("prefect")

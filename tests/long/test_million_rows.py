@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 from big_lake import night_apart, pictures, rows, seconds_of_the_default_judge
 
 pytestmark = pytest.mark.long

@@ -18,7 +18,6 @@ from judge_audit.judges.adapters.python_callable import CallableJudge
 from judge_audit.judges.cards.card import Card
 from judge_audit.lake import Lake
 
-sys.path.append(str(Path(__file__).parents[1]))
 from knowing import DIMENSIONS, LOSS, hidden
 
 pytestmark = pytest.mark.long

@@ -12,7 +12,6 @@ import pytest
 
 from judge_audit.checks.mismatches.mismatch import run
 
-sys.path.append(str(Path(__file__).parents[1] / "checks"))
 from planted_pairs import DIMENSIONS, deaf, halo, make, sound
 
 pytestmark = pytest.mark.long

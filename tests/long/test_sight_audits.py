@@ -12,7 +12,6 @@ from PIL import Image
 
 import judge_audit
 
-sys.path.append(str(Path(__file__).parents[1] / "checks"))
 from sight_evidence import picture
 
 pytestmark = pytest.mark.long

@@ -13,7 +13,6 @@ from judge_audit.decisions.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
 
-sys.path.append(str(Path(__file__).parents[1] / "gate"))
 from gate_lake import SOURCES, add_anchors, add_answers, add_audit, add_judge, add_plan, answer_anchors, night
 
 pytestmark = pytest.mark.long

@@ -13,7 +13,6 @@ from judge_audit.core.digests import text_digest
 from judge_audit.judges.cards.card import Card
 from judge_audit.judges.controls.recipe_control import honest_change
 
-sys.path.append(str(Path(__file__).parents[1] / "checks"))
 from planted_evidence import make
 from test_headroom_check import evidence, mixed, nothing
 

@@ -20,7 +20,6 @@ from judge_audit.lake.compaction import compact
 from judge_audit.lake.connect import connect
 from judge_audit.lake.sql import run_sql
 
-sys.path.append(str(Path(__file__).parents[1] / "lake"))
 from lake_rows import NOON, call_rows, score_rows
 
 pytestmark = pytest.mark.parts

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent))
 from fault_world import answers, asked, good, make, run, same, told, words
 
 pytestmark = pytest.mark.long

@@ -14,7 +14,6 @@ from judge_audit.audits.stages import plan as planning
 from judge_audit.judges.calling import score_calls as calling
 from judge_audit.lake import Lake
 
-sys.path.append(str(Path(__file__).parent))
 from fault_world import make, same
 
 pytestmark = pytest.mark.long

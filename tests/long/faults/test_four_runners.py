@@ -9,7 +9,6 @@ import pytest
 
 from judge_audit.lake import Lake
 
-sys.path.append(str(Path(__file__).parent))
 from fault_world import good, make, run, same, words
 
 pytestmark = pytest.mark.long

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent))
 from fault_world import good, make, run, same, words
 
 pytestmark = pytest.mark.long

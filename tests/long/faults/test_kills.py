@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent))
 from fault_world import answers, asked, below, good, make, run, same, words
 
 pytestmark = pytest.mark.long

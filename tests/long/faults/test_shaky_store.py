@@ -11,8 +11,6 @@ import pytest
 import judge_audit
 from judge_audit.core.errors import MachineryError
 
-sys.path.append(str(Path(__file__).parent))
-sys.path.append(str(Path(__file__).parents[2] / "parts"))
 from fault_world import make, same
 from test_s3_lake import store  # noqa: F401 - a fixture
 

@@ -1,0 +1,123 @@
+"""Nights of auditing an endpoint on loopback, whose answers a test may change in between."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import yaml
+from PIL import Image
+
+from judge_audit.audits import stages
+from judge_audit.audits.session import hold
+from judge_audit.audits.stages.canaries import watch
+from judge_audit.core.configuration import resolve
+from judge_audit.core.tables import from_rows
+from judge_audit.judges import load_judge
+from judge_audit.lake import Lake
+
+
+from chat_server import answer, serving
+from little_vlm import card
+
+SMALL = {"only": "mismatches", "pairs_per_kind": 0, "workers": 2}
+"""Nothing but the untouched pictures."""
+
+
+def write_items(folder, count=24, sources=2, seed=4):
+    drawn = np.random.default_rng(seed)
+    rows = [("item_id", "source", "prompt", "image")]
+    for number in range(count):
+        path = folder / f"{seed}-{number}.png"
+        level = 40 + 160 * number // count
+        pixels = np.clip(level + drawn.normal(0, 8 + number, (24, 24, 3)), 0, 255).astype(np.uint8)
+        Image.fromarray(pixels).save(path)
+        rows.append((f"i{seed}-{number:02}", f"s{number % sources}", f"prompt {number}", path.name))
+    with (folder / f"items-{seed}.csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows(rows)
+    return folder / f"items-{seed}.csv"
+
+
+class Model:
+    """What answers behind the name."""
+
+    def __init__(self):
+        self.score = lambda pixels, number: 3 + pixels.mean() / 60
+        self.fingerprint = "fp_1"
+        self.refuses = lambda pixels: False
+
+    def __call__(self, request, pixels, number):
+        if self.refuses(pixels):
+            return answer("I'm sorry, I can't rate this.", system_fingerprint=self.fingerprint)
+        return answer(f"Score: {self.score(pixels, number):.3f}", system_fingerprint=self.fingerprint)
+
+
+class Nights:
+    """A server, a project folder, and audits of the one in the other."""
+
+    def __init__(self, folder, server, model):
+        self.folder, self.server, self.model = folder, server, model
+        self.items = write_items(folder)
+        self.fields = {}
+        self.plan_id, self.glances, self.judges = "", 0, {}
+
+    @property
+    def lake(self):
+        return Lake.open(self.folder / "lake", create=False)
+
+    def session(self, **options):
+        path = self.folder / "vlm.yaml"
+        content = yaml.safe_dump(card(self.server.url, **{"batch_size": 8, "timeout": 60, **self.fields}))
+        path.write_text(content, encoding="utf-8")
+        if content not in self.judges:
+            self.judges[content] = load_judge(str(path))
+        given = {"items": str(self.items), "lake": str(self.folder / "lake"), **SMALL, **options}
+        given["report"] = str(self.folder / "report")
+        return hold(resolve(None, given), self.judges[content])
+
+    def ask(self, current, prepared):
+        for share in stages.rounds(prepared.blocks):
+            for block in share:
+                stages.score(current, prepared, block)
+        stages.settle_budget(current, prepared)
+
+    def end(self, current, prepared):
+        """Write the audit down as complete, without what it measures."""
+        current.lake.commit({"audits": stages.plan.audit_row(current, prepared, "complete")})
+
+    def glance(self, plan_id=None, *, ended=True, **options):
+        """One night of which nothing but the canaries is asked; without a plan, one is made first."""
+        before = len(self.server.requests)
+        current = self.session(**options)
+        if plan_id is None:
+            made, *_ = stages.plan._planned(current, None)
+            current.lake.commit(made.tables)
+            self.plan_id = made.plan_id
+        plan = [current.plan_table(name, plan_id or self.plan_id) for name in ("items", "probes")]
+        self.glances += 1
+        watched = watch(current, *plan, f"glance-{self.glances}")
+        if ended and watched:
+            row = {"audit_id": f"glance-{self.glances}", "status": "complete", "plan_id": self.plan_id}
+            row |= {"judge_id": current.judge.card.judge_id, "canary_asking": watched.asking}
+            current.lake.commit({"audits": from_rows("audits", [{**row, "ended_at": datetime.now(UTC)}])})
+        return watched, len(self.server.requests) - before
+
+    def night(self, **options):
+        """One night: what the canaries showed, and how many requests the server got."""
+        before = len(self.server.requests)
+        current = self.session(**options)
+        prepared = stages.prepare(current)
+        self.ask(current, prepared)
+        self.end(current, prepared)
+        return prepared, len(self.server.requests) - before
+
+
+@contextmanager
+def nights_in(folder):
+    model = Model()
+    with serving(model) as server:
+        yield Nights(folder, server, model)
