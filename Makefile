@@ -1,5 +1,6 @@
 # make audit      a real audit of a real judge, end to end, from a bare machine with Python 3.11 or newer
 # make test       lint, types, layers and the quick tests (some seven minutes on two cores)
+# make quick FOLDER=checks/ladders   the quick tests of one room, in seconds
 # make test-parts tests against real parts: a Prefect server, processes, a wheel in an empty environment
 # make test-models tests of the judges that run on PyTorch, beside the models' own code (pip decides which PyTorch comes)
 # make test-long  simulations and twenty-seed proofs (by hand)
@@ -10,7 +11,7 @@ STAMP = $(VENV)/.installed-core
 DEV_STAMP = $(VENV)/.installed-dev
 MODELS_STAMP = $(VENV)/.installed-models
 
-.PHONY: audit rows test test-parts test-models test-long bench format clean
+.PHONY: audit rows map quick test test-parts test-models test-long bench format clean
 
 audit: $(STAMP)
 	$(BIN)/judge-audit demo
@@ -30,8 +31,12 @@ test-parts: $(DEV_STAMP)
 	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" tests/parts
 	$(BIN)/python -m pytest -m "not long" tests/benchmarks
 
+# The quick tests of one room in seconds: make quick FOLDER=checks/ladders
+quick: $(DEV_STAMP)
+	$(BIN)/python -m pytest -q -n auto -m "not long and not parts" tests/$(FOLDER)
+
 test-models: $(MODELS_STAMP)
-	JUDGE_AUDIT_PARTS=required JUDGE_AUDIT_MODELS=$(abspath $(VENV))/models $(BIN)/python -m pytest -n auto --dist loadfile -m "not long" tests/reward_models tests/parts/test_real_onnx_judges.py
+	JUDGE_AUDIT_PARTS=required JUDGE_AUDIT_MODELS=$(abspath $(VENV))/models $(BIN)/python -m pytest -n auto --dist loadfile -m "not long" tests/judges/reward_models tests/parts/test_real_onnx_judges.py
 
 test-long: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests -m long -s

@@ -15,3 +15,11 @@ def shared_cases() -> Path:
     if not folder.is_dir():
         pytest.skip("the real cases are not beside this checkout")
     return folder
+
+
+@pytest.fixture
+def store(monkeypatch, tmp_path):
+    """A real S3 server on loopback whose answers can be made to fail."""
+    from s3_store import serving
+
+    yield from serving(monkeypatch, tmp_path / "cache")

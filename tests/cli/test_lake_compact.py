@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
+from busy_lake import fill
 from typer.testing import CliRunner
 
 from judge_audit.cli.lakes import commands
 from judge_audit.core.errors import UsageError
 from judge_audit.lake import Lake
-
-from busy_lake import fill
 
 
 @pytest.fixture

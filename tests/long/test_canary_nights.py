@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
+from canary_judges import ALARM, JUDGES, RETEST_SD, changed_nights, same, shuffled
+from night_server import nights_in, write_items
 
 from judge_audit.core.digests import row_digest
 from judge_audit.judges import load_judge
 from judge_audit.judges.canaries import history as past
-
-for folder in ("canaries", "measures"):
-    sys.path.append(str(Path(__file__).parents[1] / folder))
-
-from canary_judges import ALARM, JUDGES, RETEST_SD, changed_nights, same, shuffled  # noqa: E402
-from night_server import nights_in, write_items  # noqa: E402
 
 pytestmark = pytest.mark.long
 

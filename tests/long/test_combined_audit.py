@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from combined_corpus import AXES, Pushed, write_corpus
 
 from judge_audit import audit
 from judge_audit.lake import Lake
-
-from combined_corpus import AXES, Pushed, write_corpus
 
 pytestmark = pytest.mark.long
 

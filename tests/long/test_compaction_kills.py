@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
+from busy_lake import all_files, everything, fill, start_killed
 
 from judge_audit.lake import Lake
 from judge_audit.lake.compaction import compact
-
-from busy_lake import all_files, everything, fill, start_killed
 
 pytestmark = [
     pytest.mark.long,

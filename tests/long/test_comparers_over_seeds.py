@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-
 from planted_comparers import AXES, by_quality, coin, corpus, evidence, saturated
 
 from judge_audit.checks.ladders import premature, top_response

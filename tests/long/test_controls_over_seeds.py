@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from planted_evidence import examine, make
 
 from judge_audit.audits.control_proof import convicted, expected
 from judge_audit.judges.controls import builtin_controls
-
-from planted_evidence import examine, make
 
 pytestmark = pytest.mark.long
 

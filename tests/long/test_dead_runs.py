@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-
 from deployed_project import end, make_project, wait_for, worker, worker_process
 
 pytest.importorskip("prefect")

@@ -6,11 +6,7 @@ time in the first night is that of the default judge, measured here picture by p
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
 from big_lake import night_apart, pictures, rows, seconds_of_the_default_judge
 
 pytestmark = pytest.mark.long

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from knowing import DIMENSIONS, LOSS, hidden
 
 import judge_audit
 from judge_audit.core.digests import pixel_digest
@@ -17,8 +17,6 @@ from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.judges.adapters.python_callable import CallableJudge
 from judge_audit.judges.cards.card import Card
 from judge_audit.lake import Lake
-
-from knowing import DIMENSIONS, LOSS, hidden
 
 pytestmark = pytest.mark.long
 

@@ -5,14 +5,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from planted_pairs import DIMENSIONS, deaf, halo, make, sound
 
 from judge_audit.checks.mismatches.mismatch import run
-
-from planted_pairs import DIMENSIONS, deaf, halo, make, sound
 
 pytestmark = pytest.mark.long
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import csv
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from sight_evidence import picture
 
 import judge_audit
-
-from sight_evidence import picture
 
 pytestmark = pytest.mark.long
 

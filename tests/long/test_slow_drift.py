@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from gate_lake import SOURCES, add_anchors, add_answers, add_audit, add_judge, add_plan, answer_anchors, night
 
 from judge_audit.audits.stages.gate import approve_candidate, gate
 from judge_audit.audits.stages.history import remember
 from judge_audit.decisions.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
-
-from gate_lake import SOURCES, add_anchors, add_answers, add_audit, add_judge, add_plan, answer_anchors, night
 
 pytestmark = pytest.mark.long
 

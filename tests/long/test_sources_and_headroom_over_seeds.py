@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
 import pytest
+from headroom_evidence import evidence, mixed, nothing
+from planted_evidence import make
 
 from judge_audit.checks.ladders import headroom, stability
 from judge_audit.core.digests import text_digest
 from judge_audit.judges.cards.card import Card
 from judge_audit.judges.controls.recipe_control import honest_change
-
-from planted_evidence import make
-from test_headroom_check import evidence, mixed, nothing
 
 pytestmark = pytest.mark.long
 

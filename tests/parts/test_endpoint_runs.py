@@ -29,7 +29,7 @@ BATCH = 8
 
 
 def _beside(name):
-    path = Path(__file__).parents[1] / "endpoint" / f"{name}.py"
+    path = Path(__file__).parents[1] / "support" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from anchor_files import small_set
+from night_server import nights_in
 
 from judge_audit.audits import stages
 from judge_audit.audits.stages.gate import before
 from judge_audit.decisions.gate.evaluate import held_against
 from judge_audit.lake.connect import connect
-
-for folder in ("anchors", "canaries"):
-    sys.path.append(str(Path(__file__).parents[1] / folder))
-
-from anchor_files import small_set  # noqa: E402
-from night_server import nights_in  # noqa: E402
 
 
 def whole(nights, **options):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import sys
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 import yaml
+from chat_server import answer, serving
+from little_vlm import card
 from PIL import Image
 
 from judge_audit.audits import stages
@@ -19,10 +19,6 @@ from judge_audit.core.configuration import resolve
 from judge_audit.core.tables import from_rows
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
-
-
-from chat_server import answer, serving
-from little_vlm import card
 
 SMALL = {"only": "mismatches", "pairs_per_kind": 0, "workers": 2}
 """Nothing but the untouched pictures."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from sight_evidence import picture
 
 import judge_audit
 from judge_audit.core.messages import say
 from judge_audit.report.sections.ladders import severity
-
-from sight_evidence import picture
 
 SEEN = ["aspect", "batch", "border", "copy", "orientation", "prompt", "repeat"]
 

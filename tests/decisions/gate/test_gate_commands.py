@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from gate_lake import add_audit
-from test_suites import SQL, expectation, text
+from suite_files import SQL, expectation, text
 
 from judge_audit.lake import Lake
 

@@ -4,28 +4,14 @@ import json
 from importlib.resources import files
 
 import pytest
+from suite_files import SQL, expectation, text
 
 from judge_audit.audits.plugins import find_suites, part_digests
 from judge_audit.core.configuration import FOLDERS, Configuration
 from judge_audit.core.errors import UsageError
 from judge_audit.decisions.gate.suites import builtin_suites, parse_suite
 
-SQL = "-- Odd?\nSELECT 1 AS k, 2 AS v;\n-- keys: the one.\nSELECT 1 AS k;\n"
 DRIFT = {"anchor_order", "source_stability"}
-
-
-def expectation(**parts):
-    entry = {
-        "type": "expect_column_values_to_be_between",
-        "kwargs": {"column": "v", "min_value": 0, "max_value": 3},
-        "meta": {"name": "small", "reason": "It is big.", "remedy": "Shrink it."},
-    }
-    return {**entry, **parts}
-
-
-def text(*expectations, **parts):
-    content = {"owner": "judge owner", "key": ["k"], "expectations": list(expectations), **parts}
-    return json.dumps(content)
 
 
 def kwargs(**parts):

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
 from fault_world import answers, asked, good, make, run, same, told, words
 
 pytestmark = pytest.mark.long

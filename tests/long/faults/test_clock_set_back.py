@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
+from fault_world import make, same
 
 import judge_audit
 from judge_audit.audits.stages import check as examining
 from judge_audit.audits.stages import plan as planning
 from judge_audit.judges.calling import score_calls as calling
 from judge_audit.lake import Lake
-
-from fault_world import make, same
 
 pytestmark = pytest.mark.long
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from fault_world import good, make, run, same, words
 
 from judge_audit.lake import Lake
-
-from fault_world import good, make, run, same, words
 
 pytestmark = pytest.mark.long
 

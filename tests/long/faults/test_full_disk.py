@@ -5,12 +5,9 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
-
 from fault_world import good, make, run, same, words
 
 pytestmark = pytest.mark.long

@@ -6,13 +6,11 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
 from fault_world import answers, asked, below, good, make, run, same, words
 
 pytestmark = pytest.mark.long

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from fault_world import make, same
 
 import judge_audit
 from judge_audit.core.errors import MachineryError
-
-from fault_world import make, same
-from test_s3_lake import store  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.long
 GIVEN = {"axes": ["saturation+", "blur"], "ladder_items": 8, "pairs_per_kind": 0}
@@ -27,7 +23,7 @@ def world(tmp_path):
     return make(tmp_path)
 
 
-def test_one_request_in_ten_fails_and_every_one_is_slow(world, store):  # noqa: F811
+def test_one_request_in_ten_fails_and_every_one_is_slow(world, store):
     inner = store.server.app
 
     def slow(environ, start):
@@ -44,7 +40,7 @@ def test_one_request_in_ten_fails_and_every_one_is_slow(world, store):  # noqa: 
     same(world / "here", "s3://audits/shaky")
 
 
-def test_a_store_that_goes_down_ends_the_audit_plainly_and_the_next_one_goes_on(world, store):  # noqa: F811
+def test_a_store_that_goes_down_ends_the_audit_plainly_and_the_next_one_goes_on(world, store):
     shown, fuse = [], [150]
 
     def counting(images, prompts):

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
 from fault_world import answers, good, make, run, same, words
 
 pytestmark = pytest.mark.long
