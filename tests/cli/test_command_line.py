@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from PIL import Image
@@ -103,16 +102,26 @@ def test_an_unexpected_error_exits_3_and_shows_its_origin_only_when_asked(here, 
     assert "in stumble" in capsys.readouterr().err
 
 
+SAYING_THAT_IT_READS = """
+import io, sys
+class Saying(io.TextIOWrapper):
+    def read(self, *size):
+        print("reading", file=sys.stderr, flush=True)
+        return super().read(*size)
+sys.stdin = Saying(sys.stdin.detach())
+"""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_exits_130_and_says_that_nothing_committed_is_lost(here):
     Lake.open(here / "lake")
     # A shell without job control has what it runs in the background ignore the signal.
     heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    script = heeding + "from judge_audit.cli import main; main()"
+    script = heeding + SAYING_THAT_IT_READS + "from judge_audit.cli import main; main()"
     words = [sys.executable, "-c", script, "lake", "sql", "--lake", "lake"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=here)
-    time.sleep(3)  # by now it waits for the question
+    assert process.stderr.readline() == "reading\n"
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=20)
     assert process.returncode == 130

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -168,7 +167,7 @@ def test_no_text_breaks_the_parser_and_no_number_beyond_the_scale_is_ever_ok(tex
 @pytest.mark.parametrize(
     "text", ["a" + " " * 19_000, "Score" * 3_900, "a (" * 6_000, '{"a":' * 3_900, "`" * 19_000, "is " * 6_000]
 )
-def test_a_long_reply_takes_no_long_time(text):
-    started = time.perf_counter()
-    read_reply(text, PARTS)
-    assert time.perf_counter() - started < 2
+def test_a_long_reply_is_read_to_a_state(text):
+    """How long it may take stands among the benchmarks."""
+    for value, state in read_reply(text, PARTS).values():
+        assert (value is None) == (state != State.OK)

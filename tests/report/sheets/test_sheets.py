@@ -93,7 +93,10 @@ def test_a_sheet_comes_as_png_and_as_data_uri():
 
 
 def test_a_name_of_any_length_and_script_fits():
-    draw_sheet(AXES["crop"], [Ladder("n" * 900, "源" * 40, SMALL)])
+    long = draw_sheet(AXES["crop"], [Ladder("n" * 900, "源" * 40, SMALL)])
+    short = draw_sheet(AXES["crop"], [Ladder("n", "s", SMALL)])
+    assert long.shape[1] == short.shape[1]
+    assert not np.array_equal(long[: short.shape[0]], short[: long.shape[0]])
 
 
 def test_the_report_s_pictures_keep_to_the_mask_too():

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
+from seconds import seconds
 
 from judge_audit.measures.agreement import LEVELS, alpha, match, table_ratings
-
-
-def seconds(work):
-    """Shortest of three runs."""
-    taken = []
-    for _ in range(3):
-        started = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - started)
-    return min(taken)
 
 
 @pytest.mark.parametrize("raters", [3, 8])
