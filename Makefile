@@ -41,6 +41,10 @@ test-models: $(MODELS_STAMP)
 test-long: $(DEV_STAMP)
 	$(BIN)/python -m pytest tests -m long -s
 
+# The map of the rooms in CONTRIBUTING, drawn from the code.
+map: $(DEV_STAMP)
+	$(BIN)/python docs/draw_rooms.py
+
 # The types of every table's rows, written from schemas/columns.yaml and schemas/tables.yaml.
 rows: $(DEV_STAMP)
 	$(BIN)/python -c "from judge_audit.core.row_types import row_types_source; print(row_types_source(), end='')" > schemas/rows.py

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -93,3 +95,12 @@ def test_a_circle_between_two_folders_of_a_room_is_found(copied, changed):
     code, said = linted(copied)
     assert code == 1
     assert "no circle of imports, at any depth BROKEN" in said
+
+
+def test_the_map_in_the_documentation_is_that_of_the_code():
+    """`make map` draws it; the counts of lines may lag behind."""
+    drawn = runpy.run_path(str(ROOT / "docs" / "draw_rooms.py"))
+    shown = (ROOT / "docs" / "pictures" / "rooms.svg").read_text(encoding="utf-8")
+    without = [re.sub(r"[\d,]+ lines", "", text) for text in (drawn["drawing"](), shown)]
+    assert without[0] == without[1]
+    assert "#b3261e" not in shown, "an arrow runs back up"
