@@ -90,10 +90,14 @@ def drawing() -> str:
             at[room] = (WIDTH * (place + 1 / 2) / len(rooms), 20 + number * FLOOR)
     height = 20 + len(stack) * FLOOR
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" role="img" '
-        'aria-label="The rooms of judge-audit: every arrow points down">',
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
-        '<path d="M0,0 L8,4 L0,8 z" fill="#6b7c8d"/></marker></defs>',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" role="img" '
+            'aria-label="The rooms of judge-audit: every arrow points down">'
+        ),
+        (
+            '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+            '<path d="M0,0 L8,4 L0,8 z" fill="#6b7c8d"/></marker></defs>'
+        ),
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
     ]
     for start, end in sorted(needed(arrows())):
@@ -113,9 +117,8 @@ def drawing() -> str:
             f"{max(100, round(lines, -2)):,} lines</text>"
         )
         for number, line in enumerate(textwrap.wrap(said, 50)[:3]):
-            parts.append(
-                f'<text x="{left + 10:.0f}" y="{y + 36 + 14 * number}" font-size="11.5" fill="#33414f">{escape(line)}</text>'
-            )
+            place = f'x="{left + 10:.0f}" y="{y + 36 + 14 * number}"'
+            parts.append(f'<text {place} font-size="11.5" fill="#33414f">{escape(line)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
