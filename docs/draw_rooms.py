@@ -91,8 +91,8 @@ def drawing() -> str:
     height = 20 + len(stack) * FLOOR
     parts = [
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" role="img" '
-            'aria-label="The rooms of judge-audit: every arrow points down">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
+            'role="img" aria-label="The rooms of judge-audit: every arrow points down">'
         ),
         (
             '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
