@@ -28,7 +28,7 @@ test: $(DEV_STAMP)
 
 # Three at a time on two cores: servers and workers are waited for more than they work.
 test-parts: $(DEV_STAMP)
-	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" tests/parts
+	JUDGE_AUDIT_PARTS=required $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "parts and not long" tests --ignore=tests/benchmarks
 	$(BIN)/python -m pytest -m "not long" tests/benchmarks
 
 # The quick tests of one room in seconds: make quick FOLDER=checks/ladders

@@ -14,6 +14,8 @@ from judge_audit.audits.stages.gate import before
 from judge_audit.decisions.gate.evaluate import held_against
 from judge_audit.lake.connect import connect
 
+pytestmark = pytest.mark.parts
+
 
 def whole(nights, **options):
     current = nights.session(**options)

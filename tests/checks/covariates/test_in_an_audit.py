@@ -11,6 +11,8 @@ from PIL import Image
 from judge_audit import audit
 from judge_audit.judges.instruments.covariates import SURVEYED
 
+pytestmark = pytest.mark.parts  # whole audits
+
 
 def luma_judge(images, prompts):
     """A judge that only echoes mean luma."""

@@ -13,6 +13,8 @@ from suite_files import SQL, expectation, text
 
 from judge_audit.lake import Lake
 
+pytestmark = pytest.mark.parts  # whole processes, each of which loads Great Expectations
+
 
 def judge_audit(*words, cwd):
     command = [sys.executable, "-c", "from judge_audit.cli import main; main()", *words]
