@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.errors import AuditError, Fault, InputError, UsageError
+from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.row_files import read_rows
 from judge_audit.inputs.items import check_columns
+from judge_audit.judges.calling.asking import scoring
 from judge_audit.judges.calling.score_calls import rows_of
-from judge_audit.judges.protocol import PricedJudge, Stimulus, Unanswered
+from judge_audit.judges.protocol import PricedJudge, Stimulus
 from judge_audit.stimuli.images import ImageError, load_image, resolve_image
 from judge_audit.stimuli.planning.probes import choose_ladder_items, count_calls
 from judge_audit.stimuli.sight_probes import SIGHT
@@ -175,7 +176,8 @@ def try_judge(
     """
     stimuli = [stimulus for _, stimulus in named]
     started = clock()
-    replies = _ask(judge, stimuli)
+    ask = scoring(judge).once
+    replies = ask(stimuli)
     seconds = (clock() - started) / len(stimuli)
     first = [_picture(judge, *shown, reply) for shown, reply in zip(named, replies, strict=True)]
     dimension = judge.card.dimensions[0]
@@ -190,7 +192,7 @@ def try_judge(
         if clock() - started + count * seconds > patience:
             looks.append(Look(name, None, "it would take too long"))
             continue
-        again = [reply for batch in batches for reply in _ask(judge, batch)]
+        again = [reply for batch in batches for reply in ask(batch)]
         after = [
             _picture(judge, *shown, reply).scores.get(dimension)
             for shown, reply in zip(named, again, strict=True)
@@ -227,30 +229,6 @@ def _ways(stimuli: Sequence[Stimulus]) -> Iterator[tuple[str, list[list[Stimulus
     differ = all(one != other for one, other in pairwise([*prompts, prompts[0]])) and len(prompts) > 1
     shown = [Stimulus(entry.image, other) for entry, other in zip(stimuli, others, strict=True)]
     yield "swapped_prompt", [shown] if differ else []
-
-
-def _ask(judge: Judge, stimuli: Sequence[Stimulus]) -> list[Reply]:
-    """Ask a judge, whatever becomes of single pictures.
-
-    Raises:
-        UsageError: If it fails altogether, or breaks its contract.
-    """
-    try:
-        replies = list(judge.score(stimuli))
-    except Unanswered as lost:
-        replies = lost.replies
-    except AuditError:
-        raise
-    except Exception as error:
-        raise UsageError(
-            f"the judge “{judge.card.name}” failed on {len(stimuli)} pictures: {type(error).__name__}: {error}"
-        ) from error
-    if len(replies) != len(stimuli):
-        raise UsageError(
-            f"the judge “{judge.card.name}” gave {len(replies)} answers to {len(stimuli)} pictures; it must give "
-            "one per picture, in order."
-        )
-    return replies
 
 
 def _picture(judge: Judge, item_id: str, stimulus: Stimulus, reply: Reply) -> Picture:

@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.audits.smoke_test import LADDER_ITEMS, PATIENCE
-from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.vocabulary import Choice
+from judge_audit.judges.calling.asking import comparing
 from judge_audit.judges.calling.budget import money
-from judge_audit.judges.pairwise.protocol import Comparison, Undecided
+from judge_audit.judges.pairwise.protocol import Comparison
 from judge_audit.judges.protocol import PricedJudge
 
 if TYPE_CHECKING:
@@ -104,9 +104,10 @@ def try_comparer(
         for left, right in ((one, other), (other, one))
     ]
     started = clock()
-    answers = _ask(judge, questions)
+    ask = comparing(judge).once
+    answers = ask(questions)
     seconds = (clock() - started) / max(1, len(questions))
-    again = _ask(judge, questions) if 2 * (clock() - started) < patience else None
+    again = ask(questions) if 2 * (clock() - started) < patience else None
     pairs = tuple(
         BothOrders(one[0], other[0], (answers[2 * at], answers[2 * at + 1]))
         for at, (one, other) in enumerate(chosen)
@@ -127,25 +128,6 @@ def try_comparer(
         most_cost=each * ladders if priced else None,
         currency=judge.currency if isinstance(judge, PricedJudge) else "",
     )
-
-
-def _ask(judge: ComparingJudge, questions: Sequence[Comparison]) -> list[Preference]:
-    try:
-        answers = list(judge.compare(questions))
-    except Undecided as lost:
-        answers = lost.preferences
-    except AuditError:
-        raise
-    except Exception as error:
-        raise UsageError(
-            f"the judge “{judge.card.name}” failed on {len(questions)} comparisons: {type(error).__name__}: {error}"
-        ) from error
-    if len(answers) != len(questions):
-        raise UsageError(
-            f"the judge “{judge.card.name}” gave {len(answers)} answers to {len(questions)} comparisons; it must "
-            "give one per comparison, in order."
-        )
-    return answers
 
 
 def told(trial: PairTrial) -> dict[str, Any]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.prefetch import ahead
 from judge_audit.core.vocabulary import Choice, Region, State
-from judge_audit.judges.calling.failure_policy import Heard, kept
+from judge_audit.judges.calling.asking import ask_batch, comparing
+from judge_audit.judges.calling.failure_policy import kept
 from judge_audit.judges.calling.score_calls import runtime_id
-from judge_audit.judges.pairwise.protocol import Comparison, Preference, Undecided
-from judge_audit.judges.protocol import PricedJudge, Stimulus
+from judge_audit.judges.pairwise.protocol import Comparison
 from judge_audit.stimuli.axes import fingerprint
 
 if TYPE_CHECKING:
@@ -24,8 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.calling.failure_policy import Heard
     from judge_audit.judges.cards.card import Card
-    from judge_audit.judges.pairwise.protocol import ComparingJudge
+    from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference
     from judge_audit.stimuli.planning.comparisons import Asked, Key
     from judge_audit.stimuli.rendering import Drawing, Drawn
 
@@ -162,101 +161,24 @@ def _drawn(
 def _ask(
     judge: ComparingJudge, batch: Sequence[Shown], size: int, renderer: str, purse: Purse | None
 ) -> Heard[ComparedBatch]:
-    """Ask for a batch, as far as the purse reaches, and write down what came of it."""
-    wanted = [shown for shown in batch if not shown.inert]
-    started = time.perf_counter()
-    answers, error = _paid(judge, [_comparison(shown) for shown in wanted], purse)
-    latency = 1000 * (time.perf_counter() - started) / max(len(answers), 1)
-    given = {id(shown): answer for shown, answer in zip(wanted, answers, strict=False)}
-    left = {id(shown) for shown in wanted[len(answers) :]}
-    result = ComparedBatch([], size - len(left))
-    for shown in batch:
-        if id(shown) in left:
-            continue
-        inert = Preference(state=State.INERT, attempts=0)
-        row = row_of(judge.card, shown.asked, inert if shown.inert else given[id(shown)])
+    """Ask for a batch and write down what came of it."""
+    rows: list[dict[str, Any]] = []
+
+    def write(shown: Shown, answer: Preference, latency: float) -> None:
+        row = row_of(judge.card, shown.asked, answer)
         row |= {"renderer": renderer, "called_at": datetime.now(UTC)}
         row |= {"left_digest": shown.left.digest, "right_digest": shown.right.digest}
-        result.rows.append({**row, "latency_ms": 0.0 if shown.inert else latency})
-    failed = [shown for shown in wanted if id(shown) in given and given[id(shown)].state == State.FAILED]
-    fresh = sum(not shown.failed_before for shown in failed)
-    return Heard(result, len(answers) - len(failed), fresh, error, spent=bool(left))
+        rows.append({**row, "latency_ms": latency})
+
+    return ask_batch(
+        comparing(judge), batch, _comparison, purse, write, lambda left: ComparedBatch(rows, size - left)
+    )
 
 
 def _comparison(shown: Shown) -> Comparison:
     assert shown.left.pixels is not None
     assert shown.right.pixels is not None
     return Comparison(shown.left.pixels, shown.right.pixels, str(shown.asked.first["prompt"] or ""))
-
-
-def _paid(
-    judge: ComparingJudge, pairs: Sequence[Comparison], purse: Purse | None
-) -> tuple[list[Preference], Exception | None]:
-    """Have as many pairs compared as the purse reaches, from the first on."""
-    if purse is None or not pairs:
-        return _preferences(judge, pairs) if pairs else ([], None)
-    found: list[Preference] = []
-    last: Exception | None = None
-    while len(found) < len(pairs):
-        left = pairs[len(found) :]
-        with purse.taken([_most_cost(judge, purse, pair) for pair in left]) as taken:
-            if not taken.count:
-                break
-            answers, error = _preferences(judge, left[: taken.count])
-            taken.settle(sum(answer.cost for answer in answers))
-        found += answers
-        last = error or last
-    return found, last
-
-
-def _most_cost(judge: ComparingJudge, purse: Purse, pair: Comparison) -> float:
-    """Say what a comparison may cost at most: that of two pictures of the larger one's size."""
-    if not isinstance(judge, PricedJudge):
-        return 0.0
-    larger = max((pair.left, pair.right), key=lambda image: image.shape[0] * image.shape[1])
-    return purse.most_cost(judge, Stimulus(larger, pair.prompt))
-
-
-def _preferences(
-    judge: ComparingJudge, pairs: Sequence[Comparison]
-) -> tuple[list[Preference], Exception | None]:
-    """Ask the judge; a batch that fails is tried again one by one, so that one pair fails alone."""
-    try:
-        return _checked(judge, pairs, judge.compare(pairs)), None
-    except AuditError:
-        raise
-    except Undecided as error:
-        return _checked(judge, pairs, error.preferences), error
-    except Exception as error:  # noqa: BLE001 - a judge may raise anything
-        if len(pairs) == 1:
-            return [_failed(error, attempts=1)], error
-    found: list[Preference] = []
-    last: Exception | None = None
-    for pair in pairs:
-        try:
-            found += _checked(judge, [pair], judge.compare([pair]))
-        except AuditError:
-            raise
-        except Exception as error:  # noqa: BLE001
-            last = error
-            found.append(_failed(error, attempts=2))
-    return found, last
-
-
-def _failed(error: Exception, attempts: int) -> Preference:
-    return Preference(state=State.FAILED, raw=f"{type(error).__name__}: {error}"[:500], attempts=attempts)
-
-
-def _checked(
-    judge: ComparingJudge, pairs: Sequence[Comparison], answers: Sequence[Preference]
-) -> list[Preference]:
-    """See that there is one answer per pair."""
-    if len(answers) != len(pairs):
-        raise UsageError(
-            f"the judge “{judge.card.name}” gave {len(answers)} answers to {len(pairs)} comparisons; "
-            "it must give one per comparison, in order."
-        )
-    return list(answers)
 
 
 def row_of(card: Card, asked: Asked, answer: Preference) -> dict[str, Any]:

@@ -7,17 +7,17 @@ zero: an answer that is refused, unreadable, off the scale or failed is a state 
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import text_digest
-from judge_audit.core.errors import AuditError, MachineryError, UsageError
+from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.prefetch import ahead
 from judge_audit.core.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
-from judge_audit.judges.calling.failure_policy import Heard, kept
-from judge_audit.judges.protocol import Recipe, Reply, Stimulus, Unanswered
+from judge_audit.judges.calling.asking import ask_batch, scoring
+from judge_audit.judges.calling.failure_policy import kept
+from judge_audit.judges.protocol import Recipe, Reply, Stimulus
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.rendering import Drawing, Drawn
 from judge_audit.stimuli.sight_probes import ASKINGS, SIGHT
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.calling.failure_policy import Heard
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
     from judge_audit.stimuli.axes.axis import Axis
@@ -161,86 +162,25 @@ def _mask(
 def _ask(
     judge: Judge, batch: Sequence[Drawn], size: int, renderer: str, purse: Purse | None = None
 ) -> Heard[BatchResult]:
-    """Ask for a batch, as far as the purse reaches, and write down what came of it."""
-    wanted = [drawn for drawn in batch if not drawn.inert]
-    stimuli = [Stimulus(drawn.pixels, drawn.probe["prompt"]) for drawn in wanted if drawn.pixels is not None]
-    started = time.perf_counter()
-    replies, error = _paid(judge, stimuli, purse)
-    shown = wanted[: len(replies)]
-    left = {id(drawn) for drawn in wanted[len(replies) :]}
-    result = BatchResult(probes=size - len(left))
-    latency = 1000 * (time.perf_counter() - started) / max(len(shown), 1)
-    reply_of = dict(zip([id(drawn) for drawn in shown], replies, strict=True))
-    for drawn in batch:
-        if id(drawn) in left:
-            continue
-        reply = Reply(state=State.INERT, attempts=0) if drawn.inert else reply_of[id(drawn)]
-        call, scores = rows_of(judge.card, drawn.probe, reply)
+    """Ask for a batch and write down what came of it."""
+    calls: list[dict[str, Any]] = []
+    scores: list[dict[str, Any]] = []
+
+    def write(drawn: Drawn, reply: Reply, latency: float) -> None:
+        call, scored = rows_of(judge.card, drawn.probe, reply)
         call |= {"renderer": renderer, "pixel_digest": drawn.digest}
-        call |= {"latency_ms": 0.0 if drawn.inert else latency, "called_at": datetime.now(UTC)}
-        result.calls.append(call)
-        result.scores.extend(scores)
-    failed = [drawn for drawn, reply in zip(shown, replies, strict=True) if reply.state == State.FAILED]
-    fresh = sum(not drawn.failed_before for drawn in failed)
-    return Heard(result, len(shown) - len(failed), fresh, error, spent=bool(left))
+        calls.append(call | {"latency_ms": latency, "called_at": datetime.now(UTC)})
+        scores.extend(scored)
+
+    def result(left: int) -> BatchResult:
+        return BatchResult(calls, scores, size - left)
+
+    return ask_batch(scoring(judge), batch, _stimulus, purse, write, result)
 
 
-def _paid(
-    judge: Judge, stimuli: Sequence[Stimulus], purse: Purse | None
-) -> tuple[list[Reply], Exception | None]:
-    """Call the judge for as many pictures as the purse reaches, from the first on."""
-    if purse is None or not stimuli:
-        return _replies(judge, stimuli) if stimuli else ([], None)
-    found: list[Reply] = []
-    last: Exception | None = None
-    while len(found) < len(stimuli):
-        left = stimuli[len(found) :]
-        with purse.taken([purse.most_cost(judge, entry) for entry in left]) as taken:
-            if not taken.count:
-                break
-            replies, error = _replies(judge, left[: taken.count])
-            taken.settle(sum(reply.cost for reply in replies))
-        found += replies
-        last = error or last
-    return found, last
-
-
-def _replies(judge: Judge, stimuli: Sequence[Stimulus]) -> tuple[list[Reply], Exception | None]:
-    """Call the judge; a batch that fails is tried again one by one, so that one picture fails alone."""
-    try:
-        return _checked(judge, stimuli, judge.score(stimuli)), None
-    except AuditError:
-        raise
-    except Unanswered as error:
-        return _checked(judge, stimuli, error.replies), error
-    except Exception as error:  # noqa: BLE001 - a judge may raise anything
-        if len(stimuli) == 1:
-            return [_failed(error, attempts=1)], error
-    found: list[Reply] = []
-    last: Exception | None = None
-    for stimulus in stimuli:
-        try:
-            found += _checked(judge, [stimulus], judge.score([stimulus]))
-        except AuditError:
-            raise
-        except Exception as error:  # noqa: BLE001
-            last = error
-            found.append(_failed(error, attempts=2))
-    return found, last
-
-
-def _failed(error: Exception, attempts: int) -> Reply:
-    return Reply(state=State.FAILED, raw=f"{type(error).__name__}: {error}"[:500], attempts=attempts)
-
-
-def _checked(judge: Judge, stimuli: Sequence[Stimulus], replies: Sequence[Reply]) -> list[Reply]:
-    """Hold a judge to one reply per picture."""
-    if len(replies) != len(stimuli):
-        raise UsageError(
-            f"the judge “{judge.card.name}” gave {len(replies)} answers to {len(stimuli)} pictures; "
-            "it must give one per picture, in order."
-        )
-    return list(replies)
+def _stimulus(drawn: Drawn) -> Stimulus:
+    assert drawn.pixels is not None
+    return Stimulus(drawn.pixels, drawn.probe["prompt"])
 
 
 def rows_of(card: Card, probe: Row, reply: Reply) -> tuple[dict[str, Any], list[dict[str, Any]]]:
