@@ -1,5 +1,7 @@
 """A first look at a judge: three pictures, whether it repeats itself, what it sees, what an audit would cost.
 
+A judge that compares is shown them in pairs, in both orders.
+
 It is a look and no measurement: three pictures show that a score moves, not how often it does.
 """
 
@@ -7,15 +9,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.row_files import read_rows
+from judge_audit.core.vocabulary import Choice
 from judge_audit.inputs.items import check_columns
-from judge_audit.judges.calling.asking import scoring
+from judge_audit.judges.calling.asking import comparing, scoring
 from judge_audit.judges.calling.score_calls import rows_of
+from judge_audit.judges.pairwise.protocol import ComparingJudge, Comparison
 from judge_audit.judges.protocol import PricedJudge, Stimulus
 from judge_audit.stimuli.images import ImageError, load_image, resolve_image
 from judge_audit.stimuli.planning.probes import choose_ladder_items, count_calls
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from judge_audit.judges.pairwise.protocol import Preference
     from judge_audit.judges.protocol import Judge, Reply
     from judge_audit.stimuli.axes.axis import Axis
 
@@ -113,6 +118,113 @@ class Trial:
         """Whether any picture got a number."""
         return any(value is not None for shown in self.pictures for value in shown.scores.values())
 
+    def document(self) -> dict[str, Any]:
+        """Give the trial as plain values."""
+        return {
+            "pictures": [
+                {
+                    "item_id": shown.item_id,
+                    "prompt": shown.prompt,
+                    "scores": dict(shown.scores),
+                    "states": dict(shown.states),
+                    "raw": shown.raw,
+                }
+                for shown in self.pictures
+            ],
+            "looks": [{"name": look.name, "moved": look.moved, "why": look.why} for look in self.looks],
+            "seconds_per_picture": self.seconds,
+            "asked": self.asked,
+            "cost": self.cost,
+            "audit": {
+                "items": self.items,
+                "calls": self.calls,
+                "minutes": self.calls * self.seconds / 60,
+                "most_cost": self.most_cost,
+                "currency": self.currency or None,
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BothOrders:
+    """Two pictures shown in both orders.
+
+    Attributes:
+        first: Item shown first in the first order.
+        second: The other item.
+        answers: The answers, the first item shown first and then second.
+    """
+
+    first: str
+    second: str
+    answers: tuple[Preference, Preference]
+
+    @property
+    def winner(self) -> str:
+        """The item that won both times; `left` or `right` if a place did; empty after a tie or without an answer."""
+        one, other = (answer.choice for answer in self.answers)
+        if None in {one, other} or Choice.TIE in {one, other}:
+            return ""
+        if one == other:
+            return str(one)
+        return self.first if one == Choice.LEFT else self.second
+
+
+@dataclass(frozen=True, slots=True)
+class PairTrial:
+    """What a first look at a judge that compares found.
+
+    Attributes:
+        pairs: The pairs.
+        same: Answers to the same questions asked once more that were the same; None if there was no time.
+        seconds: Per comparison.
+        asked: Comparisons in all.
+        cost: What they cost.
+        ladders: Comparisons of the ladders of a whole default audit.
+        most_cost: What those may cost at most, None for a judge without prices.
+        currency: What costs are in.
+    """
+
+    pairs: tuple[BothOrders, ...]
+    same: int | None
+    seconds: float
+    asked: int
+    cost: float
+    ladders: int
+    most_cost: float | None
+    currency: str
+
+    @property
+    def answered(self) -> bool:
+        """Whether any pair got a choice."""
+        return any(answer.choice is not None for pair in self.pairs for answer in pair.answers)
+
+    def document(self) -> dict[str, Any]:
+        """Give the trial as plain values."""
+        return {
+            "pairs": [
+                {
+                    "first": pair.first,
+                    "second": pair.second,
+                    "answers": [
+                        {"choice": answer.choice, "state": answer.state.value, "raw": answer.raw}
+                        for answer in pair.answers
+                    ],
+                    "winner": pair.winner or None,
+                }
+                for pair in self.pairs
+            ],
+            "asked_again_alike": self.same,
+            "seconds_per_comparison": self.seconds,
+            "asked": self.asked,
+            "cost": self.cost,
+            "audit": {
+                "ladder_comparisons": self.ladders,
+                "most_cost": self.most_cost,
+                "currency": self.currency or None,
+            },
+        }
+
 
 def demo_stimuli() -> list[tuple[str, Stimulus]]:
     """Draw three of the demo's pictures, one of each source."""
@@ -150,6 +262,29 @@ def stimuli_of(path: Path) -> tuple[list[tuple[str, Stimulus]], int]:
     if faults:
         raise InputError(faults)
     return found, len(rows)
+
+
+def smoke_test(
+    judge: Judge | ComparingJudge,
+    named: Sequence[tuple[str, Stimulus]],
+    axes: Mapping[str, Axis],
+    *,
+    items: int = DEMO_ITEMS,
+) -> Trial | PairTrial:
+    """Take a first look at a judge, whether it scores pictures or compares them.
+
+    Args:
+        judge: The judge.
+        named: Item ids with their pictures and prompts.
+        axes: The axes of a whole audit.
+        items: The items of a whole audit.
+
+    Raises:
+        UsageError: If it breaks its contract or fails.
+    """
+    if isinstance(judge, ComparingJudge):
+        return try_comparer(judge, named, axes)
+    return try_judge(judge, named, axes, items=items)
 
 
 def try_judge(
@@ -261,28 +396,54 @@ def _most_cost(judge: Judge, stimuli: Sequence[Stimulus]) -> float:
     return sum(each) / len(each)
 
 
-def told(trial: Trial) -> dict[str, Any]:
-    """Give a trial as plain values."""
-    return {
-        "pictures": [
-            {
-                "item_id": shown.item_id,
-                "prompt": shown.prompt,
-                "scores": dict(shown.scores),
-                "states": dict(shown.states),
-                "raw": shown.raw,
-            }
-            for shown in trial.pictures
-        ],
-        "looks": [{"name": look.name, "moved": look.moved, "why": look.why} for look in trial.looks],
-        "seconds_per_picture": trial.seconds,
-        "asked": trial.asked,
-        "cost": trial.cost,
-        "audit": {
-            "items": trial.items,
-            "calls": trial.calls,
-            "minutes": trial.calls * trial.seconds / 60,
-            "most_cost": trial.most_cost,
-            "currency": trial.currency or None,
-        },
-    }
+def try_comparer(
+    judge: ComparingJudge,
+    named: Sequence[tuple[str, Stimulus]],
+    axes: Mapping[str, Axis],
+    *,
+    patience: float = PATIENCE,
+    clock: Callable[[], float] = time.perf_counter,
+) -> PairTrial:
+    """Show a judge a few pictures in pairs; each pair is asked about the prompt of its first picture.
+
+    Args:
+        judge: The judge.
+        named: Item ids with their pictures and prompts.
+        axes: The axes of a whole audit.
+        patience: Seconds after which nothing is asked again.
+        clock: Tells the time in seconds.
+
+    Raises:
+        UsageError: If it breaks its contract or fails.
+    """
+    chosen = list(combinations(named, 2))
+    questions = [
+        Comparison(left.image, right.image, one.prompt)
+        for (_, one), (_, other) in chosen
+        for left, right in ((one, other), (other, one))
+    ]
+    started = clock()
+    ask = comparing(judge).once
+    answers = ask(questions)
+    seconds = (clock() - started) / max(1, len(questions))
+    again = ask(questions) if 2 * (clock() - started) < patience else None
+    pairs = tuple(
+        BothOrders(one[0], other[0], (answers[2 * at], answers[2 * at + 1]))
+        for at, (one, other) in enumerate(chosen)
+    )
+    priced = isinstance(judge, PricedJudge) and judge.currency
+    ladders = 2 * LADDER_ITEMS * sum(len(axis.strengths) for axis in axes.values())
+    (height, width), prompt = named[0][1].image.shape[:2], named[0][1].prompt
+    each = judge.most_cost(height, width, prompt) if isinstance(judge, PricedJudge) else 0.0
+    return PairTrial(
+        pairs=pairs,
+        same=None
+        if again is None
+        else sum(a.choice == b.choice for a, b in zip(answers, again, strict=True)),
+        seconds=seconds,
+        asked=len(questions) * (1 if again is None else 2),
+        cost=sum(answer.cost for answer in [*answers, *(again or ())]),
+        ladders=ladders,
+        most_cost=each * ladders if priced else None,
+        currency=judge.currency if isinstance(judge, PricedJudge) else "",
+    )

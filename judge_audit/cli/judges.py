@@ -15,27 +15,12 @@ from judge_audit.cli.output import print_json
 from judge_audit.core.errors import EXIT_JUDGE_FAILED, UsageError
 
 if TYPE_CHECKING:
-    from judge_audit.audits.smoke_test import Look, Trial
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.cards.card_template import Kind
 
 PROJECT = typer.Option(None, "--project", help="The team's folder; here, if not said.")
 AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 WIDE = 100
-
-LOOKS = {
-    "same": ("asked the same again", "it repeats itself", "moves by up to {}: it does not repeat itself"),
-    "alone": ("alone, not in a batch", "the same", "moves by up to {}: it depends on the batch"),
-    "border": ("without its border", "nothing moves: it may not look there", "moves by up to {}"),
-    "stretched": ("twice as wide", "nothing moves: it may not see the shape", "moves by up to {}"),
-    "upside_down": ("upside down", "nothing moves: it may not see which way is up", "moves by up to {}"),
-    "swapped_prompt": (
-        "with another prompt",
-        "nothing moves: it may not read the prompt",
-        "moves by up to {}",
-    ),
-}
-"""How the pictures were shown once more, and what is said if nothing moved and if something did."""
 
 
 def commands() -> typer.Typer:
@@ -155,11 +140,10 @@ def try_one(
     """Load a judge, show it three pictures in several ways, and say what a whole audit would take."""
     import time
 
-    from judge_audit.audits import smoke_test_pairs as trying_pairs
     from judge_audit.audits.plugins import find_axes
-    from judge_audit.audits.smoke_test import DEMO_ITEMS, demo_stimuli, stimuli_of, told, try_judge
+    from judge_audit.audits.smoke_test import DEMO_ITEMS, demo_stimuli, smoke_test, stimuli_of
+    from judge_audit.cli.smoke_test_lines import trial_lines
     from judge_audit.judges import load_judge
-    from judge_audit.judges.pairwise.protocol import ComparingJudge
 
     folder = _here(project)
     started = time.perf_counter()
@@ -169,23 +153,17 @@ def try_one(
     axes = {name: part.thing for name, part in find_axes(str(folder)).items() if part.thing.default}
     card = judge.card
     try:
-        if isinstance(judge, ComparingJudge):
-            pairs = trying_pairs.try_comparer(judge, named, axes)
-            content, answered = trying_pairs.told(pairs), pairs.answered
-            lines = trying_pairs.lines(pairs, loaded)
-        else:
-            trial = try_judge(judge, named, axes, items=count)
-            content, answered, lines = told(trial), trial.answered, _trial_lines(card, trial, loaded)
+        trial = smoke_test(judge, named, axes, items=count)
     finally:
         if callable(close := getattr(judge, "close", None)):
             close()
     if as_json:
         document = {"judge_id": card.judge_id, "card": json.loads(card.as_json()), "seconds_to_load": loaded}
-        print_json(document | content)
+        print_json(document | trial.document())
     else:
-        for line in (*_card_lines(card), *lines):
+        for line in (*_card_lines(card), *trial_lines(card, trial, loaded)):
             typer.echo(line)
-    if not answered:
+    if not trial.answered:
         raise typer.Exit(EXIT_JUDGE_FAILED)
 
 
@@ -220,48 +198,3 @@ def _card_lines(card: Card) -> list[str]:
                 break_on_hyphens=False,
             )
     return lines
-
-
-def _trial_lines(card: Card, trial: Trial, loaded: float) -> list[str]:
-    """Say what the trial found."""
-    from judge_audit.judges.calling.budget import money
-
-    lines = ["", "Three pictures:" if len(trial.pictures) == 3 else "Pictures:"]
-    for shown in trial.pictures:
-        scores = ", ".join(
-            f"{name} {value:.6g}" if value is not None else f"{name} {shown.states[name]}"
-            for name, value in shown.scores.items()
-        )
-        lines.append(f"  {shown.item_id}: {scores}  “{textwrap.shorten(shown.prompt, 60)}”")
-        if shown.raw:
-            lines.append(f"    {textwrap.shorten(shown.raw, 200)}")
-    if not trial.answered:
-        return [*lines, "", f"The judge “{card.name}” gave no number for any of them."]
-    lines += ["", f"Shown once more ({card.dimensions[0]}):"]
-    wide = max(len(way) for way, _, _ in LOOKS.values())
-    lines += [f"  {LOOKS[look.name][0]:<{wide}}  {_said(look, trial.rounding)}" for look in trial.looks]
-    lines += [
-        "  Three pictures are a look and no measurement; an audit asks the same of sixteen.",
-        "",
-        f"Loaded in {loaded:.1f} s; {trial.seconds:.3g} s a picture when {len(trial.pictures)} are shown together.",
-        (
-            f"A whole default audit of {trial.items:,} items: {trial.calls:,} pictures, about "
-            f"{trial.calls * trial.seconds / 60:.2g} minutes at this speed."
-        ),
-    ]
-    if trial.most_cost is not None:
-        spent, most = money(trial.cost), money(trial.most_cost)
-        lines.append(
-            f"It may cost {most} {trial.currency} at the most; this trial cost {spent} for {trial.asked} pictures."
-        )
-    return lines
-
-
-def _said(look: Look, rounding: float) -> str:
-    """Say what one way of showing the pictures did."""
-    _, still, moving = LOOKS[look.name]
-    if look.moved is None:
-        return f"not looked at: {look.why}"
-    if 0 < look.moved <= rounding:
-        return f"{still}, but for rounding ({look.moved:.1g})"
-    return moving.format(f"{look.moved:.3g}") if look.moved else still

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from judge_audit.audits.smoke_test import demo_stimuli, told, try_judge
+from judge_audit.audits.smoke_test import demo_stimuli, try_judge
 from judge_audit.cli import run_command
 from judge_audit.core.tables import from_rows
 from judge_audit.judges import builtin_kinds, load_judge
@@ -176,7 +176,7 @@ def crowd(images, prompts):  # leans on its batch
 
 
 def test_a_judge_that_leans_on_its_batch_and_one_that_wavers_are_told():
-    leaning = told(try_judge(load_judge(crowd), demo_stimuli(), {}))
+    leaning = try_judge(load_judge(crowd), demo_stimuli(), {}).document()
     assert {look["name"]: look["moved"] for look in leaning["looks"]}["alone"] == pytest.approx(2)
     counter = iter(range(1000))
 
@@ -184,7 +184,7 @@ def test_a_judge_that_leans_on_its_batch_and_one_that_wavers_are_told():
         return [float(next(counter)) for _ in images]
 
     waver.identity = "counts"
-    wavering = told(try_judge(load_judge(waver), demo_stimuli(), {}))
+    wavering = try_judge(load_judge(waver), demo_stimuli(), {}).document()
     assert {look["name"]: look["moved"] for look in wavering["looks"]}["same"] == 3
 
 

@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from judge_audit.audits.smoke_test_pairs import lines, told, try_comparer
+from judge_audit.audits.smoke_test import try_comparer
 from judge_audit.cli import run_command
+from judge_audit.cli.smoke_test_lines import pair_lines
 from judge_audit.core.errors import UsageError
 from judge_audit.judges import load_judge
 from judge_audit.judges.protocol import Stimulus
@@ -44,16 +45,16 @@ def test_a_judge_that_follows_the_picture_is_told_from_one_that_follows_the_plac
     assert all(pair.winner in {pair.first, pair.second} for pair in brighter.pairs)
     stuck = trial(lambda one, other: "[[A>B]]")
     assert {pair.winner for pair in stuck.pairs} == {"left"}
-    assert "the left one both times, whichever it is" in "\n".join(lines(stuck, 0.1))
+    assert "the left one both times, whichever it is" in "\n".join(pair_lines(stuck, 0.1))
     assert (stuck.asked, stuck.same) == (12, 6)
     assert stuck.ladders == 2 * 48 * len(AXES["blur"].strengths)
-    assert json.loads(json.dumps(told(stuck)))["pairs"][0]["winner"] == "left"
+    assert json.loads(json.dumps(stuck.document()))["pairs"][0]["winner"] == "left"
 
 
 def test_a_judge_that_names_nothing_is_said_to():
     nothing = trial(lambda one, other: "Both are lovely.")
     assert not nothing.answered
-    assert "named neither" in lines(nothing, 0.1)[-1]
+    assert "named neither" in pair_lines(nothing, 0.1)[-1]
 
 
 def test_one_that_breaks_says_how():
