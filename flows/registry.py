@@ -27,7 +27,7 @@ from judge_audit.audits.stages.gate import gate
 from judge_audit.core.configuration import resolve
 from judge_audit.core.errors import EXIT_MACHINERY, AuditError, MachineryError, UsageError
 from judge_audit.core.progress import Progress, current_progress, shown
-from judge_audit.decisions.gate.states import OPEN
+from judge_audit.decisions.gate.model import OPEN
 from judge_audit.lake import Lake
 from judge_audit.operations.registry import Ledger, settings_of, submit
 from judge_audit.operations.registry.audit_version import (
@@ -38,21 +38,18 @@ from judge_audit.operations.registry.audit_version import (
     make_judge,
     tell,
 )
-from judge_audit.operations.registry.claims import claimed
-from judge_audit.operations.registry.ledger import COMPLETE, FAILED
+from judge_audit.operations.registry.ledger import COMPLETE, FAILED, claimed, plain
 from judge_audit.operations.registry.mlflow_client import connect
-from judge_audit.operations.registry.poll import look
-from judge_audit.operations.registry.submit import CANCELLED, ENDED, WAITING, Launched
+from judge_audit.operations.registry.submit import CANCELLED, ENDED, WAITING, Launched, look
 from judge_audit.operations.registry.template import check_template
-from judge_audit.operations.registry.versions import plain
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
     from judge_audit.core.configuration import Configuration
+    from judge_audit.operations.registry.ledger import Version
     from judge_audit.operations.registry.mlflow_client import Registry
     from judge_audit.operations.registry.submit import Launcher, Outcome, Request
-    from judge_audit.operations.registry.versions import Version
 
 AUDIT_FLOW = "judge-audit-registered"
 DEPLOYMENT = f"{AUDIT_FLOW}/registered"

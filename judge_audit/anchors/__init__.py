@@ -17,10 +17,19 @@ An anchor answers in an audit's responses under its item_id (`item_of(anchor_id)
 
 from judge_audit.anchors.coverage import Coverage, coverage
 from judge_audit.anchors.edits import Draft, add, mend, relabel, retire
-from judge_audit.anchors.entries import Anchor, Entry, Label
 from judge_audit.anchors.folder import AnchorSet, read_anchors, verified
-from judge_audit.anchors.lake import AnchorsUsed, anchors_of_audit, hold_to_lake, keep, kept_anchors
-from judge_audit.anchors.tables import PREFIX, anchor_labels, item_of, mean_labels
+from judge_audit.anchors.ledger import Anchor, Entry, Label
+from judge_audit.anchors.tables import (
+    PREFIX,
+    AnchorsUsed,
+    anchor_labels,
+    anchors_of_audit,
+    hold_to_lake,
+    item_of,
+    keep,
+    kept_anchors,
+    mean_labels,
+)
 
 __all__ = [
     "PREFIX",

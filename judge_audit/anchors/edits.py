@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import time
+import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from judge_audit.anchors.entries import ADD, RELABEL, RETIRE, Anchor, Entry, Label
-from judge_audit.anchors.folder import MANIFEST, AnchorSet, lagging, manifest_of, verified
-from judge_audit.anchors.folder_writer import LOCK, locked, write
-from judge_audit.anchors.ledger import LEDGER, replayed, schema_faults
-from judge_audit.anchors.pictures import IMAGES, STRAY, address_fault
+from judge_audit.anchors.folder import (
+    IMAGES,
+    MANIFEST,
+    STRAY,
+    AnchorSet,
+    address_fault,
+    lagging,
+    manifest_of,
+    verified,
+)
+from judge_audit.anchors.ledger import (
+    ADD,
+    LEDGER,
+    RELABEL,
+    RETIRE,
+    Anchor,
+    Entry,
+    Label,
+    replayed,
+    schema_faults,
+)
 from judge_audit.core.errors import Fault, InputError, MachineryError, UsageError
+from judge_audit.core.file_locks import grab
 from judge_audit.stimuli.images import ImageError, ImageLimits, decode_image, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".tif", ".tiff", ".bmp", ".ppm")
+LOCK = ".lock"
+PATIENCE = 30.0
+"""Seconds to wait for another change of the set to end."""
 
 
 DOT_FILES = {".gitattributes": "* -text\n", ".gitignore": f"{LOCK}\n"}
 """What keeps version control from changing ends of lines, and from keeping the lock."""
-
-SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".tif", ".tiff", ".bmp", ".ppm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,3 +365,46 @@ def _relabelled(change: _Change, draft: Draft, held: Anchor) -> Anchor:
         if getattr(draft, name) is not None
     }
     return replace(held, labels=tuple(labels[key] for key in sorted(labels)), **laid)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file so that it is either whole or as it was before, also after a power cut."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.parent.is_symlink():
+        raise UsageError(f"{path.parent}: it is a link, which is not followed. Remove it.")
+    draft = path.parent / f".{path.name}.{uuid.uuid4().hex}"
+    try:
+        with draft.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a set against other changes; a process that dies lets go.
+
+    Raises:
+        UsageError: If another change does not end.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such folder. `judge-audit anchors add` makes one.")
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        handle = os.open(folder / LOCK, flags, 0o644)
+    except OSError as error:
+        raise MachineryError(f"{folder / LOCK}: it cannot be opened: {error.strerror or error}.") from error
+    try:
+        until = time.monotonic() + PATIENCE
+        while not grab(handle):
+            if time.monotonic() > until:
+                raise UsageError(
+                    f"{folder}: another change of this set has not ended. Try again when it has."
+                )
+            time.sleep(0.05)
+        yield
+    finally:
+        os.close(handle)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from judge_audit.anchors.edits import Draft
-from judge_audit.anchors.entries import Label
+from judge_audit.anchors.ledger import Label
 from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.row_files import read_rows
 from judge_audit.measures.agreement import LEVELS

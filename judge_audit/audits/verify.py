@@ -14,9 +14,8 @@ import jinja2
 from judge_audit import __version__
 from judge_audit.core.errors import AuditError, MachineryError, UsageError
 from judge_audit.core.messages import say
-from judge_audit.decisions.gate.certificate import FORMAT, Rests, digest_of, rows_of
-from judge_audit.decisions.gate.evidence import digested
-from judge_audit.decisions.gate.frames import listed
+from judge_audit.decisions.gate.certificate import FORMAT, Rests, digest_of, digested, rows_of
+from judge_audit.decisions.gate.expectations import listed
 from judge_audit.lake.audits import removed_words
 from judge_audit.report.certificate import render
 

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from judge_audit.lake import Lake
+
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -83,3 +90,15 @@ def audit_digest(lake: Lake, audit_id: str) -> str:
     """Digest an audit's own results: what an approval or a sign-off is given for."""
     parts = [text for name in RESULTS for text in (name, row_digest(result_of(lake, name, audit_id)))]
     return text_digest("audit", *parts)
+
+
+def audit_left_open(lake: Lake, since: datetime) -> tuple[str | None, str | None]:
+    """Find the audit and the judge of a run that failed: begun since then, not complete, and the only such one."""
+    begun: dict[str, set[str]] = {}
+    judges: dict[str, str] = {}
+    for row in lake.read("audits").to_pylist():
+        if row["started_at"] is not None and row["started_at"] >= since:
+            begun.setdefault(row["audit_id"], set()).add(row["status"])
+            judges[row["audit_id"]] = row["judge_id"]
+    left = [audit_id for audit_id, found in begun.items() if found == {"started"}]
+    return (left[0], judges[left[0]]) if len(left) == 1 else (None, None)

@@ -14,8 +14,8 @@ from anchor_files import NOW, labels, picture, small_set
 from PIL import Image
 
 from judge_audit.anchors import Draft, read_anchors, relabel, retire, verified
-from judge_audit.anchors.entries import Entry
 from judge_audit.anchors.folder import manifest_of
+from judge_audit.anchors.ledger import Entry
 from judge_audit.core.errors import InputError, UsageError
 
 

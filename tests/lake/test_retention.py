@@ -10,8 +10,8 @@ from lake_rows import call_rows, score_rows
 from judge_audit.core.digests import row_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows
+from judge_audit.decisions.gate.certificate import EVIDENCE, evidence_of
 from judge_audit.decisions.gate.evaluate import candidate_of
-from judge_audit.decisions.gate.evidence import EVIDENCE, evidence_of
 from judge_audit.lake import Lake
 from judge_audit.lake import compaction as compacting
 from judge_audit.lake.audits import find_audit

@@ -14,11 +14,11 @@ from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
 from judge_audit.decisions.gate.approvals import SCREENING, Approver, approve, last_use
-from judge_audit.decisions.gate.baseline import compare_with
 from judge_audit.decisions.gate.certificate import digest_of, items_of, make_certificate
 from judge_audit.decisions.gate.evaluate import ask_gate, audit_of, candidate_of, held_against
 from judge_audit.decisions.gate.model import APPROVED, Answer
 from judge_audit.decisions.gate.summary import CODES, document_of, lines_of
+from judge_audit.decisions.judge_change.change import compare_with
 from judge_audit.lake.judge_names import called
 from judge_audit.lake.queries import questions
 from judge_audit.report.certificate import write_certificate

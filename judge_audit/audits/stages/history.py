@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import AuditError
-from judge_audit.decisions.gate.baseline import compare_with
-from judge_audit.operations.status.collect import Held
+from judge_audit.decisions.judge_change.change import compare_with
+from judge_audit.operations.status.document import Held
 
 if TYPE_CHECKING:
     from judge_audit.lake import Lake

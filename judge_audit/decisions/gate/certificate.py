@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit import __version__
-from judge_audit.core.digests import canonical_json, text_digest
-from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import Position
-from judge_audit.decisions.gate.evidence import EVIDENCE, compared_of, digested, evidence_of
-from judge_audit.decisions.gate.outstanding import expiry, iso, missing_pieces, signatures
+from judge_audit.core.digests import canonical_json, row_digest, text_digest
+from judge_audit.core.limits import read_limits
+from judge_audit.core.messages import knows, say
+from judge_audit.core.tables import definition
+from judge_audit.core.vocabulary import Position, Standing
+from judge_audit.decisions.gate.approvals import SCREENING
+from judge_audit.decisions.gate.model import OPEN
 from judge_audit.decisions.gate.summary import document_of
 from judge_audit.decisions.judge_change import difference, draw_sample, replay
 from judge_audit.decisions.standings import POSITION_ROW
@@ -24,7 +27,7 @@ from judge_audit.lake.audits import RESULTS, result_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from judge_audit.decisions.gate.model import Answer
+    from judge_audit.decisions.gate.model import Answer, Question
     from judge_audit.decisions.standings import Use
     from judge_audit.lake import Lake
 
@@ -38,6 +41,20 @@ SHOWN_FLIPS = 6
 
 REPLAY_SEED = 1
 """Settles which past decisions are replayed where there are too many for all."""
+
+USES = ("filtering", "ranking", "reward", "acceptance")
+"""The four uses in the order of their steps."""
+
+PLAN = ("items", "probes", "zones")
+EVIDENCE = (*PLAN, "judges", "calls", "scores")
+"""Tables of what an audit's figures were made of."""
+
+NAMED_UP_TO = 2_000
+"""Tables with no more rows than this are digested row by row too, so that a changed row can be named."""
+
+ROW_CHARS = 16
+ACCEPTANCE = "acceptance"
+"""The use in which nobody looks, and which therefore needs a sign-off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +143,6 @@ def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]
         "rows": {name: _told(name, read()) for name, read in rows_of(lake, rests).items()},
     }
     return {**content, "digest": digest_of(content)}
-
-
-USES = ("filtering", "ranking", "reward", "acceptance")
-"""The four uses in the order of their steps."""
 
 
 def _by_step(row: Row) -> tuple[int, str]:
@@ -238,3 +251,153 @@ def items_of(lake: Lake, document: Mapping[str, Any]) -> dict[str, Row]:
         row["item_id"]: row
         for row in held.filter(pc.is_in(held["item_id"], value_set=pa.array(names, pa.string()))).to_pylist()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Digested:
+    """The rows of one table.
+
+    Attributes:
+        rows: How many.
+        digest: Of all of them, whatever their order.
+        each: Digest of each row by its key, empty if there are too many to name.
+    """
+
+    rows: int
+    digest: str
+    each: Mapping[str, str]
+
+
+def digested(name: str, table: pa.Table) -> Digested:
+    """Digest the rows of a table."""
+    if table.num_rows > NAMED_UP_TO:
+        return Digested(table.num_rows, row_digest(table), {})
+    key = definition(name).key
+    each = {
+        "/".join(str(row[column]) for column in key): row_digest(table.slice(place, 1))[:ROW_CHARS]
+        for place, row in enumerate(table.select(list(key)).to_pylist())
+    }
+    return Digested(table.num_rows, row_digest(table), each)
+
+
+def evidence_of(lake: Lake, name: str, audit: Mapping[str, Any]) -> pa.Table:
+    """Read one table of what an audit's figures were made of: its plan, the judge, its answers to the plan.
+
+    Args:
+        lake: The lake.
+        name: One of `EVIDENCE`.
+        audit: A row of `audits`.
+    """
+    if name in PLAN:
+        return lake.read(name, plan_id=audit["plan_id"])
+    held = lake.read(name, judge_id=audit["judge_id"])
+    if name == "judges":
+        return held
+    asked = lake.read("probes", plan_id=audit["plan_id"])["probe_id"]
+    return held.filter(pc.is_in(held["probe_id"], value_set=pc.unique(asked)))
+
+
+def compared_of(lake: Lake, audit: Mapping[str, Any]) -> pa.Table:
+    """Read what a judge that compares answered to the plan of an audit.
+
+    Args:
+        lake: The lake.
+        audit: A row of `audits`.
+    """
+    held = lake.read("comparisons", judge_id=audit["judge_id"])
+    asked = pc.unique(lake.read("probes", plan_id=audit["plan_id"])["probe_id"])
+    inside = [pc.is_in(held[name], value_set=asked) for name in ("left_probe", "right_probe")]
+    return held.filter(pc.and_(*inside))
+
+
+def holding(lake: Lake, question: Question) -> list[Row]:
+    """Read the sign-offs for the use that hold, in the order in which they were signed."""
+    held = lake.read("signoffs", audit_id=question.candidate, use=question.use).to_pylist()
+    return sorted(
+        (row for row in held if row["signoff_id"] in question.signoffs),
+        key=lambda row: (row["signed_at"], row["signoff_id"]),
+    )
+
+
+def expiry(lake: Lake, audit: Row, question: Question) -> datetime | None:
+    """Say when what an audit showed has grown old, or its first sign-off ends; None while it runs."""
+    limits = read_limits(json.loads(audit["configuration"] or "{}").get("limits"))
+    ended: datetime | None = audit["ended_at"]
+    if ended is None:
+        return None
+    ends: list[datetime] = [row["expires_at"] for row in holding(lake, question)]
+    return min([ended + timedelta(days=limits["certificate.days"]), *ends])
+
+
+def iso(time: datetime | None) -> str | None:
+    """Write a time, to the second."""
+    return time.isoformat(timespec="seconds") if time else None
+
+
+def signatures(lake: Lake, answer: Answer, approval: Row | None, expires: datetime | None) -> list[Row]:
+    """Say who must sign what by when, and who has."""
+    question = answer.question
+    entries = _signoffs(lake, answer, expires)
+    done = lake.read("approvals", audit_id=question.candidate, use=question.use).to_pylist()
+    if done:
+        return entries + [
+            {
+                "who": row["signer"],
+                "what": say("gate.certificate.approved", use=question.use, reason=row["reason"]),
+                "by": None,
+                "at": iso(row["approved_at"]),
+                "command": "",
+            }
+            for row in done
+        ]
+    what = "first" if approval is None else "approve" if answer.state == OPEN else "after"
+    command = say(
+        f"gate.certificate.command_{'first' if approval is None else 'approve'}",
+        candidate=question.candidate,
+        use=question.use,
+    )
+    told = {"who": say("gate.owner.release"), "what": say(f"gate.certificate.sign_{what}", use=question.use)}
+    return [*entries, {**told, "by": iso(expires), "at": None, "command": command}]
+
+
+def _signoffs(lake: Lake, answer: Answer, expires: datetime | None) -> list[Row]:
+    """List the sign-offs that hold for the use, and the one that automatic acceptance still needs."""
+    question = answer.question
+    entries = [
+        {
+            "who": row["signer"],
+            "what": say(
+                "gate.certificate.signed_off", reason=row["reason"], until=f"{row['expires_at']:%Y-%m-%d}"
+            ),
+            "by": None,
+            "at": iso(row["signed_at"]),
+            "command": "",
+        }
+        for row in holding(lake, question)
+    ]
+    if question.use != ACCEPTANCE or entries:
+        return entries
+    what = say("gate.certificate.sign_off")
+    who = say("gate.certificate.answerable")
+    return [{"who": who, "what": what, "by": iso(expires), "at": None, "command": ""}]
+
+
+def missing_pieces(standings: Sequence[Row], uses: Sequence[Use], use: str) -> list[Row]:
+    """List the missing pieces of the use (of all uses, for screening) with the commands that bring them."""
+    held = {row["use"]: row for row in standings}
+    found: dict[str, Row] = {}
+    for entry in uses:
+        row = held.get(entry.name)
+        if row is None or row["standing"] == Standing.ALLOWED or use not in {entry.name, SCREENING}:
+            continue
+        for requirement in entry.requires:
+            lacking = [text for text in row["missing"] if text.startswith(requirement.missing)]
+            key = f"gate.command.{requirement.check}"
+            if lacking:
+                piece = found.setdefault(
+                    lacking[0],
+                    {"missing": lacking[0], "command": say(key) if knows(key) else "", "uses": []},
+                )
+                if entry.name not in piece["uses"]:
+                    piece["uses"].append(entry.name)
+    return list(found.values())

@@ -8,14 +8,28 @@ from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
-from judge_audit.decisions.gate import builtin_expectations as own
-from judge_audit.decisions.gate.approvals import approved_before
-from judge_audit.decisions.gate.expectations import Result, evaluate
-from judge_audit.decisions.gate.frames import guard_expectation, guard_suite, rows_told
-from judge_audit.decisions.gate.model import APPROVED, Answer, Question
-from judge_audit.decisions.gate.states import CANNOT, OPEN, SHUT, WARNING
+from judge_audit.decisions.gate.approvals import approvals_for, approved_before, told
+from judge_audit.decisions.gate.expectations import (
+    Result,
+    evaluate,
+    guard_expectation,
+    guard_suite,
+    rows_told,
+)
+from judge_audit.decisions.gate.model import (
+    APPROVED,
+    CANNOT,
+    CRITICAL,
+    OPEN,
+    RESERVED,
+    SHUT,
+    WARNING,
+    Answer,
+    Question,
+)
 from judge_audit.decisions.signoffs import signoffs_of
 from judge_audit.lake.audits import LATEST, audit_digest, find_audit, see_kept
+from judge_audit.lake.judge_names import names_of
 from judge_audit.lake.queries import questions
 
 if TYPE_CHECKING:
@@ -30,6 +44,8 @@ if TYPE_CHECKING:
     from judge_audit.lake.queries import Questions
 
     Row = dict[str, Any]
+
+COMPLETE = "complete"
 
 
 def candidate_of(lake: Lake, given: str | None) -> Row:
@@ -51,7 +67,7 @@ def audit_of(lake: Lake, given: str | None) -> Row:
     """
     if given and given != LATEST:
         rows: list[Row] = lake.read("audits", audit_id=given).to_pylist()
-        rows = [row for row in rows if row["status"] == own.COMPLETE] or rows
+        rows = [row for row in rows if row["status"] == COMPLETE] or rows
         if not rows:
             raise UsageError(
                 f"the lake has no audit “{given}”. `judge-audit lake sql` on the table audits lists them."
@@ -103,7 +119,7 @@ def ask_gate(
     audit_id = candidate["audit_id"]
     signed = (entry.signoff.signoff_id for entry in signoffs_of(lake, audit_id, now) if not entry.void)
     question = Question(audit_id, held, use, now, audit_digest(lake, audit_id), tuple(signed))
-    rows = own.answers(lake, candidate, question, suites, asked_for=baseline != APPROVED)
+    rows = _builtin_answers(lake, candidate, question, suites, asked_for=baseline != APPROVED)
     texts = [text for suite in suites.values() for text in (suite.frame, suite.keys)]
     with questions(lake, views, texts) as asked:
         for suite in suites.values():
@@ -195,3 +211,99 @@ def _row(suite: Suite, question: Question, entry: Expectation, state: str, reaso
         "reason": reason,
         "remedy": remedy,
     }
+
+
+def _builtin_answers(
+    lake: Lake, candidate: Row, question: Question, suites: Mapping[str, Suite], *, asked_for: bool
+) -> list[Row]:
+    """Answer the gate's own questions.
+
+    Args:
+        lake: The lake.
+        candidate: A row of `audits`.
+        question: What is asked.
+        suites: The suites that will be asked.
+        asked_for: Whether the baseline was named instead of taken from the approvals.
+    """
+    rows = [_complete(candidate, question)]
+    if not suites:
+        said = {part: say(f"gate.own.suites.{part}") for part in ("expected", "reason", "remedy")}
+        rows.append(_builtin_row("suites", CANNOT, observed="0", **said))
+    approval = _approval(lake, candidate, question, asked_for=asked_for)
+    rows.append(_approved(lake, candidate, question, approval))
+    if approval:
+        rows.append(_untouched(lake, approval))
+    return rows
+
+
+def _approval(lake: Lake, candidate: Row, question: Question, *, asked_for: bool) -> Row | None:
+    """Find the approval of the audit the candidate is held against."""
+    if not asked_for:
+        return approved_before(lake, candidate["judge_id"], question.use)
+    own = [row for row in approvals_for(lake, question.use) if row["audit_id"] == question.baseline]
+    return own[0] if own else None
+
+
+def _approved(lake: Lake, candidate: Row, question: Question, approval: Row | None) -> Row:
+    names = sorted(names_of(lake, candidate["judge_id"])) or [candidate["judge_id"]]
+    expected = say("gate.own.approved.expected", use=question.use)
+    if approval:
+        observed = say(
+            "gate.own.approved.observed",
+            audit=approval["audit_id"],
+            at=f"{approval['approved_at']:%Y-%m-%d}",
+            name=approval["signer"],
+        )
+        return _builtin_row("approved", OPEN, observed=observed, expected=expected)
+    others = approvals_for(lake, question.use)
+    if question.baseline:
+        reason = say("gate.own.approved.reason_foreign", audit=question.baseline, use=question.use)
+    elif others:
+        reason = say("gate.own.approved.reason_renamed", judge=names[0], use=question.use, list=told(others))
+    else:
+        reason = say("gate.own.approved.reason_none", use=question.use)
+    remedy = say("gate.own.approved.remedy", candidate=question.candidate, use=question.use)
+    none = say("gate.own.approved.none")
+    return _builtin_row("approved", SHUT, reason=reason, remedy=remedy, observed=none, expected=expected)
+
+
+def _complete(candidate: Row, question: Question) -> Row:
+    whole = candidate["status"] == COMPLETE
+    return _builtin_row(
+        "complete",
+        OPEN if whole else CANNOT,
+        reason="" if whole else say("gate.own.complete.reason", candidate=question.candidate),
+        remedy="" if whole else say("gate.own.complete.remedy"),
+        observed=candidate["status"],
+        expected=say("gate.own.complete.expected"),
+        owner=say("gate.owner.platform"),
+    )
+
+
+def _untouched(lake: Lake, approval: Row) -> Row:
+    """See that the approved audit still holds the rows that were approved."""
+    now = audit_digest(lake, approval["audit_id"])
+    same = now == approval["audit_digest"]
+    return _builtin_row(
+        "untouched",
+        OPEN if same else SHUT,
+        reason="" if same else say("gate.own.untouched.reason", audit=approval["audit_id"]),
+        remedy="" if same else say("gate.own.untouched.remedy"),
+        observed=now,
+        expected=say("gate.own.untouched.expected"),
+        owner=say("gate.owner.platform"),
+    )
+
+
+def _builtin_row(name: str, state: str, **parts: str) -> Row:
+    """Make a row, the release owner's unless said otherwise."""
+    row: Row = {
+        "suite": RESERVED,
+        "expectation": name,
+        "severity": CRITICAL,
+        "owner": say("gate.owner.release"),
+        "state": state,
+        "reason": "",
+        "remedy": "",
+    }
+    return {**row, **parts}

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.decisions.gate.states import CANNOT, CRITICAL, OPEN, SHUT, WARNING
-from judge_audit.decisions.gate.suites import RESERVED
-
 if TYPE_CHECKING:
     from datetime import datetime
 
     Row = dict[str, Any]
 
-
 APPROVED = "approved"
 """Instead of an audit's id: the newest approval of a judge of the same name."""
+
+RESERVED = "gate"
+"""The suite under which the gate's own questions stand."""
+
+OPEN = "open"
+SHUT = "shut"
+CANNOT = "cannot be asked"
+CRITICAL, WARNING = "critical", "warning"
+"""The severities: what keeps a gate from opening, and what is only said."""
 
 
 @dataclass(frozen=True, slots=True)

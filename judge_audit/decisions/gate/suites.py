@@ -3,7 +3,7 @@
 A suite is two files of one name. `<name>.sql` holds two queries, each under a comment: the frame, and after a
 line `-- keys: …` the keys that the frame must have, no more and no fewer. `<name>.json` holds Great
 Expectations expectations. Whatever would pass without having looked at anything is refused here or in
-`judge_audit.decisions.gate.frames`.
+`judge_audit.decisions.gate.expectations`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import UsageError
-from judge_audit.decisions.gate.states import CRITICAL
+from judge_audit.decisions.gate.model import CRITICAL, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 KEYS_MARK = re.compile(r"^-- keys:", re.MULTILINE)
 
-RESERVED = "gate"
-"""The suite under which the gate's own questions stand."""
 
 BOTH_ENDS = frozenset({"min_value", "max_value"})
 NEEDS: dict[str, frozenset[str]] = {

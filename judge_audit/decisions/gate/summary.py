@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_USAGE
 from judge_audit.core.formatting import harmless
 from judge_audit.core.messages import say
-from judge_audit.decisions.gate.states import CANNOT, OPEN, SHUT
+from judge_audit.decisions.gate.model import CANNOT, OPEN, SHUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

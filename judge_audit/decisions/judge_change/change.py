@@ -13,23 +13,40 @@ from judge_audit.core.limits import Limits, read_limits
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import POOLED, Verdict
-from judge_audit.decisions.judge_change.answers import is_real, missing_verdicts, verdicts_of
-from judge_audit.decisions.judge_change.compared_judges import AnchorSet, Side, read_side
-from judge_audit.decisions.judge_change.dimension_change import CLAIMS_EACH, Both, on_dimension
+from judge_audit.decisions.judge_change.compared_judges import (
+    CLAIMS_EACH,
+    AnchorSet,
+    Both,
+    Side,
+    on_dimension,
+    read_side,
+)
 from judge_audit.decisions.judge_change.identity import Difference, difference
-from judge_audit.decisions.judge_change.rows import flip_rows, measure_rows
+from judge_audit.decisions.judge_change.rows import (
+    flip_rows,
+    is_real,
+    measure_rows,
+    missing_verdicts,
+    verdicts_of,
+)
 from judge_audit.lake.judge_names import called
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
-    from judge_audit.decisions.judge_change.dimension_change import OnDimension
+    from judge_audit.decisions.judge_change.compared_judges import OnDimension
     from judge_audit.lake import Lake
 
-CHECK = "change"
+    Row = dict[str, Any]
 
+CHECK = "change"
 OLD_ANCHORS = "old anchors"
 """Kind of figures on the anchor set of the baseline's audit, where the candidate's is another."""
+
+SHOWN = 8
+"""Names that a sentence lists."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,10 +229,6 @@ def _notes(versions: list[OnAnchors]) -> list[str]:
     return notes
 
 
-SHOWN = 8
-"""Names that a sentence lists."""
-
-
 def compare(
     lake: Lake,
     candidate_audit_id: str,
@@ -269,3 +282,44 @@ def _side(lake: Lake, audit: dict[str, Any], plans: list[str]) -> Side:
     if epoch := json.loads(cards[0]["card"] or "{}").get("epoch"):
         name = say("change.of_epoch", name=name, epoch=epoch)
     return read_side(lake, audit["audit_id"], plans, judge_id, cards[0]["card"], name)
+
+
+def compare_with(lake: Lake, candidate: Row, others: Iterable[Row]) -> list[Change]:
+    """Compare the candidate's judge with the judges of other audits on the anchors, and commit what was found.
+
+    The same judge has the same order and is not compared; without anchors in either audit there is nothing to
+    compare.
+
+    Args:
+        lake: The lake.
+        candidate: A row of `audits`.
+        others: Rows of `audits`.
+    """
+    found = []
+    for other in {row["audit_id"]: row for row in others}.values():
+        if other["judge_id"] == candidate["judge_id"]:
+            continue
+        new, old = (anchors_in(lake, row) for row in (candidate, other))
+        anchors = new or old
+        if anchors is None:
+            continue
+        change = compare(lake, candidate["audit_id"], other["audit_id"], anchors, old)
+        lake.commit(change.tables())
+        found.append(change)
+    return found
+
+
+def anchors_in(lake: Lake, audit: Row) -> AnchorSet | None:
+    """Read the anchors an audit went by, under the names its scores know them by; None if it went by none."""
+    if audit.get("anchor_set") is None:
+        return None
+    key = {"set_id": audit["anchor_set"], "anchor_version": audit["anchor_version"]}
+    held = lake.read("anchors", **key)
+    items = dict(zip(held["anchor_id"].to_pylist(), held["item_id"].to_pylist(), strict=True))
+    tables = []
+    for table in (held, lake.read("anchor_labels", **key)):
+        names = [items.get(name, name) for name in table["anchor_id"].to_pylist()]
+        place = table.schema.get_field_index("anchor_id")
+        tables.append(table.set_column(place, "anchor_id", [names]))
+    version = f"{audit['anchor_set']}/{audit['anchor_version']}"
+    return AnchorSet(version, tables[0], tables[1])

@@ -6,9 +6,8 @@ starts the runs.
 
 from __future__ import annotations
 
-from judge_audit.operations.registry.ledger import Ledger
+from judge_audit.operations.registry.ledger import Ledger, Version
 from judge_audit.operations.registry.settings import Settings, settings_of
 from judge_audit.operations.registry.submit import Launched, Outcome, Request, submit
-from judge_audit.operations.registry.versions import Version
 
 __all__ = ["Launched", "Ledger", "Outcome", "Request", "Settings", "Version", "settings_of", "submit"]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import socket
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from judge_audit.core.digests import text_digest
+from judge_audit.core.file_locks import grab
+from judge_audit.core.formatting import harmless
 from judge_audit.core.tables import from_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from judge_audit.lake import Lake
-    from judge_audit.operations.registry.versions import Version
 
     Row = dict[str, Any]
 
@@ -25,6 +31,11 @@ REQUESTED, STARTED, COMPLETE, FAILED, LOST, TOLD = (
     "lost",
     "told",
 )
+NO_WORD = re.compile(r"[^A-Za-z0-9._-]")
+SHOWN = 80
+"""Characters of a name that a sentence shows."""
+
+HELD_ELSEWHERE = "another run is auditing it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +128,127 @@ class Ledger:
             **more,
         }
         return self.lake.commit({TABLE: from_rows(TABLE, [row])}).new
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What the registry tells of a version.
+
+    Attributes:
+        registry: The registry's name.
+        model: The model's name.
+        version: The version's number, as text.
+        created_at: When it was created (UTC).
+        source: Where its artifacts lie.
+        run_id: The training run it came from, "" if it names none.
+        aliases: Its aliases, in order.
+    """
+
+    registry: str
+    model: str
+    version: str
+    created_at: datetime
+    source: str = ""
+    run_id: str = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def registration_id(self) -> str:
+        """Name the version for good: a registry gives the number of a deleted version to another one."""
+        when = self.created_at.isoformat()
+        return text_digest("registration", self.registry, self.model, self.version, when)
+
+    @property
+    def folder(self) -> str:
+        """Name a folder for it: readable, unlike any other version's, and nowhere else than where it is put."""
+        slug = NO_WORD.sub("_", f"{self.model[:60]}-{self.version[:20]}").lstrip(".-")
+        return f"{slug}-{self.registration_id[:12]}"
+
+    @property
+    def told(self) -> str:
+        """Name the version in a sentence, without what a terminal would obey."""
+        return f"{plain(self.model)} version {plain(self.version)}"
+
+
+def plain(text: str) -> str:
+    """Cut a stranger's text short and leave out what a terminal would obey."""
+    seen = harmless(text)
+    return seen if len(seen) <= SHOWN else seen[: SHOWN - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What came of asking for the right.
+
+    Attributes:
+        held: Whether it is ours.
+        round: The round it is for.
+        reason: Why it is not ours, "" if it is.
+    """
+
+    held: bool
+    round: int
+    reason: str = ""
+
+
+@contextmanager
+def claimed(
+    ledger: Ledger, version: Version, round_: int, run_id: str, alive: Callable[[str], bool]
+) -> Iterator[Claim]:
+    """Hold the right to audit a version for as long as the audit takes.
+
+    Args:
+        ledger: The submissions.
+        version: The version.
+        round_: The round it is to be audited in.
+        run_id: The run that asks, "" if it has no name.
+        alive: Tells of another run whether it still goes on; asked where its machine is not this one.
+
+    Yields:
+        The claim; not held where another run goes on, or the round has ended.
+    """
+    with ExitStack() as stack:
+        lock, taken = _locked(ledger.lake.storage.beside / "registered" / version.folder)
+        if lock is not None:
+            stack.enter_context(lock)
+        if taken:
+            yield Claim(held=False, round=round_, reason=f"{HELD_ELSEWHERE} on this machine.")
+            return
+        history = ledger.history(version)
+        if history.round > round_ or (history.round == round_ and history.ending is not None):
+            newest = history.ending
+            audited = newest is None or newest["status"] == COMPLETE
+            reason = "it is audited already." if audited else "it could not be audited; submit it --again."
+            yield Claim(held=False, round=round_, reason=reason)
+            return
+        start = history.start if history.round == round_ else None
+        here = socket.gethostname()
+        if start is not None and _goes_on(start, run_id, alive, here if lock is not None else ""):
+            yield Claim(held=False, round=round_, reason=f"{HELD_ELSEWHERE} ({start['flow_run']}).")
+            return
+        number = start["attempt"] + 1 if start is not None else 1
+        won = ledger.record(version, STARTED, round_, number, flow_run=run_id or None, host=here)
+        yield Claim(held=won, round=round_, reason="" if won else f"{HELD_ELSEWHERE}.")
+
+
+def _goes_on(start: Row, run_id: str, alive: Callable[[str], bool], dead_on: str) -> bool:
+    """Tell whether the run of an earlier start goes on; on the machine it is dead on it would hold the lock."""
+    if not start["flow_run"] or start["flow_run"] == run_id or start["host"] == dead_on:
+        return False
+    return alive(start["flow_run"])
+
+
+def _locked(folder: Path) -> tuple[IO[str] | None, bool]:
+    """Lock a version on this machine.
+
+    Returns:
+        The lock, None if there is none; and whether another process holds it. Where files cannot be locked there is
+        neither.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (folder / "lock").open("w", encoding="utf-8")
+    ours = grab(lock.fileno())
+    if ours:
+        return lock, False
+    lock.close()
+    return None, ours is False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.operations.registry.artifacts import MOST_FILES, Listed, fetch
-from judge_audit.operations.registry.versions import Version, plain
+from judge_audit.operations.registry.ledger import Version, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -16,7 +16,7 @@ import yaml
 
 from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.judges.cards.card import card_of, unfit
-from judge_audit.operations.registry.versions import Version
+from judge_audit.operations.registry.ledger import Version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.operations.runs.alive import lives
+from judge_audit.core.file_locks import grab
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
+    from pathlib import Path
 
     from judge_audit.lake import Lake
 
@@ -32,6 +35,9 @@ LAST = 100
 TIMED = re.compile(r"\d{8}T\d{6}Z-")
 LONGEST = timedelta(hours=24)
 """A run of another machine that has not ended after so long is taken for lost."""
+
+FOLDER = "running"
+"""Where the locks lie, below the lake's folder (of a lake in S3: below this machine's folder for it)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +104,44 @@ def _is_gone(lake: Lake, row: Row, now: datetime) -> bool:
 
 def _latest(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=lambda row: (row["started_at"], row["run_id"]), reverse=True))
+
+
+class Life:
+    """A lock held by this process until it lets go or ends."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock; where none can be had nobody knows later whether the process lives, and nothing is lost."""
+        self._path, self._file = path, -1
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            grab(self._file)
+
+    def end(self) -> None:
+        """Let go."""
+        if self._file < 0:
+            return
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        with suppress(OSError):
+            os.close(self._file)
+        self._file = -1
+
+
+def lock_of(lake: Lake, run_id: str) -> Path:
+    """Give where a run's lock lies."""
+    return lake.storage.beside / FOLDER / f"{run_id}.lock"
+
+
+def lives(lake: Lake, run_id: str) -> bool | None:
+    """Tell whether a run's process lives; None where this machine does not know."""
+    path = lock_of(lake, run_id)
+    try:
+        file = os.open(path, os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        free = grab(file)
+    finally:
+        os.close(file)
+    return None if free is None else not free

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import socket
 from contextlib import contextmanager, suppress
@@ -14,13 +15,13 @@ from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_MACHINERY
 from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
-from judge_audit.decisions.gate.states import CRITICAL, OPEN, SHUT
-from judge_audit.judges.canaries.verdict import UNKNOWN
+from judge_audit.decisions.gate.model import CRITICAL, OPEN, SHUT
+from judge_audit.judges.canaries.verdict import DECLARED, UNKNOWN
 from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.lake import Lake
+from judge_audit.lake.audits import audit_left_open
+from judge_audit.lake.judge_names import names_of
 from judge_audit.operations.notifications import AUDIT_FAILED, EPOCH_CHANGED, GATE_SHUT, hook_of, notify
-from judge_audit.operations.runs.alive import Life, lock_of
-from judge_audit.operations.runs.audits import audit_left_open, new_epoch, opened_by
 from judge_audit.operations.runs.run_history import (
     COMPLETE,
     FAILED,
@@ -28,6 +29,8 @@ from judge_audit.operations.runs.run_history import (
     LOST,
     STARTED,
     STOPPED,
+    Life,
+    lock_of,
     read_runs,
 )
 
@@ -279,3 +282,30 @@ def _gate_notice(gate: Mapping[str, Any]) -> Row:
         "certificate": gate.get("certificate") or None,
         "text": say(f"runs.notice.{key}", judge=gate["judge"], use=gate["use"], reason=why),
     }
+
+
+def opened_by(lake: Lake, judge_id: str) -> str:
+    """Say what the canaries showed when a judge's epoch began (changed, declared, unknown, first); "" without any."""
+    nights = lake.read("canary_nights", judge_id=judge_id).to_pylist()
+    return str(min(nights, key=lambda row: row["asking"])["answer"]) if nights else ""
+
+
+def new_epoch(lake: Lake, audit_id: str, judge_id: str) -> int:
+    """Give the epoch of which an audit is the first complete one, after others of the same judge's name; else 0.
+
+    One that a person wrote into the card is no news and gives 0 too.
+    """
+    if opened_by(lake, judge_id) == DECLARED:
+        return 0
+    cards = lake.read("judges", judge_id=judge_id)["card"].to_pylist()
+    try:
+        epoch = int(json.loads(cards[0]).get("epoch", 0)) if cards else 0
+    except (ValueError, TypeError, AttributeError):
+        return 0
+    if not epoch:
+        return 0
+    names = sorted(names_of(lake, judge_id))
+    family = set(lake.read("judge_labels", name=names)["judge_id"].to_pylist())
+    done = lake.read("audits", judge_id=sorted(family), status="complete").to_pylist()
+    earlier = {row["judge_id"] for row in done if row["audit_id"] != audit_id}
+    return epoch if earlier and judge_id not in earlier else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.formatting import harmless, minute
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Position
-from judge_audit.decisions.gate.states import OPEN
+from judge_audit.decisions.gate.model import OPEN
 from judge_audit.operations.status.document import NEVER, age_text
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from markupsafe import Markup
 
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
-from judge_audit.decisions.judge_change.answers import DROP, NET
-from judge_audit.decisions.judge_change.rows import MEASURES, held
+from judge_audit.decisions.judge_change.rows import DROP, MEASURES, NET, held
 from judge_audit.report import figure_text
 from judge_audit.report.charts import change_charts
 from judge_audit.report.figure_text import bounded
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.decisions.judge_change import Change, OnAnchors, Replay
-    from judge_audit.decisions.judge_change.dimension_change import OnDimension
+    from judge_audit.decisions.judge_change.compared_judges import OnDimension
 
     Row = Mapping[str, Any]
     Pixels = Callable[[str], NDArray[np.uint8]]

@@ -11,8 +11,7 @@ import pytest
 
 from judge_audit.lake import Lake
 from judge_audit.operations.registry import Launched, Ledger, Version, submit
-from judge_audit.operations.registry.claims import claimed
-from judge_audit.operations.registry.ledger import COMPLETE, FAILED, LOST, REQUESTED, STARTED, TOLD
+from judge_audit.operations.registry.ledger import COMPLETE, FAILED, LOST, REQUESTED, STARTED, TOLD, claimed
 from judge_audit.operations.registry.submit import AUDITED, CANCELLED, ENDED, REFUSED, UNDER_WAY, WAITING
 
 WHEN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -181,7 +180,7 @@ import sys, time
 from datetime import UTC, datetime
 from judge_audit.lake import Lake
 from judge_audit.operations.registry import Ledger, Version
-from judge_audit.operations.registry.claims import claimed
+from judge_audit.operations.registry.ledger import claimed
 version = Version("http://r", "aesthetic", "3", datetime(2026, 11, 1, tzinfo=UTC))
 with claimed(Ledger(Lake.open(sys.argv[1])), version, 1, "run-a", lambda _: False) as claim:
     print(claim.held, flush=True)

@@ -14,8 +14,9 @@ from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import definition, from_rows
 from judge_audit.judges.calling.budget import BudgetReached
 from judge_audit.lake import Lake
+from judge_audit.lake.audits import audit_left_open
 from judge_audit.operations.runs import GATE, RUN, read_runs, recorded
-from judge_audit.operations.runs.audits import audit_left_open, new_epoch, opened_by
+from judge_audit.operations.runs.run_record import new_epoch, opened_by
 
 KEEP = "import pathlib, sys; p = pathlib.Path('told.jsonl'); p.open('ab').write(sys.stdin.buffer.read() + b'\\n')"
 
