@@ -9,7 +9,7 @@ from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State, Verdict
 from judge_audit.decisions.standings import POSITION_ROW, capability_of
 from judge_audit.report.facts import Facts, parsed, read_facts
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import finite
 from judge_audit.report.percentiles import histogram, meaning, placing_of
 from judge_audit.report.sections.anchors import anchors_of
 from judge_audit.report.sections.canaries import canaries_of, canary_caveat
@@ -23,8 +23,8 @@ from judge_audit.report.sections.missing_scores import refused_of
 from judge_audit.report.sections.people import people_of
 from judge_audit.report.sections.sight import sight_of
 from judge_audit.report.sections.source_stability import between_of
+from judge_audit.report.sections.strips import strips_of
 from judge_audit.report.sections.use_evidence import use_evidence_of
-from judge_audit.report.sheets.strips import strips_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

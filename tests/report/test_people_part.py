@@ -10,8 +10,9 @@ import pytest
 from people_rows import TWO, figure, judge_row, people_results, people_row, verdict
 
 from judge_audit.core.messages import say
-from judge_audit.report.charts.people_charts import beside_chart, source_histogram
-from judge_audit.report.figure_text import bounded, plain, signed, turned
+from judge_audit.report.charts.histograms import source_histogram
+from judge_audit.report.charts.people_charts import beside_chart
+from judge_audit.report.figures import bounded, plain, signed, turned
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
 CARD = {"dimensions": ["match", "look"]}

@@ -12,10 +12,10 @@ from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.judge_change.answers import DROP, NET
 from judge_audit.decisions.judge_change.rows import MEASURES, held
-from judge_audit.report import figure_text
+from judge_audit.report import figures
 from judge_audit.report.charts import change_charts
-from judge_audit.report.figure_text import bounded
-from judge_audit.report.sheets.pictures import SIDE, data_uri
+from judge_audit.report.figures import bounded
+from judge_audit.report.sheets.page_pictures import SIDE, data_uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -225,7 +225,7 @@ WRITERS = {
     "change_caption": caption,
     "change_member": member,
     "change_bounded": bounded,
-    "change_percent": figure_text.percent_bounds,
+    "change_percent": figures.percent_bounds,
     "slope_chart": change_charts.slope_chart,
     "tau_chart": change_charts.tau_chart,
 }

@@ -1,4 +1,4 @@
-"""The report's part on deliberate mismatches: the response matrix, what it means, and pairs to look at."""
+"""The part of the report on deliberate mismatches: the response matrix, what it means, and pairs to look at."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from judge_audit.checks.mismatches.mismatch_cells import CELL
 from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED, HAND_MADE
 from judge_audit.checks.mismatches.mismatch_rows import EFFECTIVE, NAME, SELECTIVITY
 from judge_audit.core.vocabulary import OVERALL, POOLED
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import figure_of
 from judge_audit.report.sections.ladders import verdict_of
 from judge_audit.stimuli.mismatches.kind import DIMENSIONS
 
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from judge_audit.report.facts import Facts
+    from judge_audit.report.figures import Figure
     from judge_audit.stimuli.mismatches.kind import Kind
 
     Row = Mapping[str, Any]
 
 MEASURES = {"response_lift": "lift", "response_sd": "sd", "spill": "spill"}
 """Figures of a cell, and what they are called in the document."""
+
+STRONGEST = 44
+"""Percent of colour of a cell that moves by half of the untouched images, or more."""
 
 DESCRIBED = (
     "pair_id", "kind", "variant", "intact", "damaged", "rung", "source", "constructed", "prompt", "pixel_digest",
@@ -96,7 +100,7 @@ def _matrix(
         "cells": cells,
         "effective": _figure(facts.measures, EFFECTIVE, whole),
         "selectivity": {
-            row["dimension"]: _number(row)
+            row["dimension"]: figure_of(row)
             for row in facts.measures
             if row["check"] == NAME and row["measure"] == SELECTIVITY and row["kind"] == whole
         },
@@ -117,7 +121,7 @@ def _cells(
             continue
         if row["measure"] != "spill" or (kind, row["dimension"]) in found:
             cell = found.setdefault((kind, row["dimension"]), {"kind": kind, "dimension": row["dimension"]})
-            cell[MEASURES[row["measure"]]] = _number(row)
+            cell[MEASURES[row["measure"]]] = figure_of(row)
     answers = {
         (*split_kind(row["kind"]), row["dimension"]): row for row in verdicts if row["measure"] == CELL
     }
@@ -137,16 +141,12 @@ def split_kind(written: str) -> tuple[str, str]:
     return (written.removesuffix(suffix), CONSTRUCTED if written.endswith(suffix) else HAND_MADE)
 
 
-def _number(row: Row) -> dict[str, Any]:
-    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
-
-
-def _figure(rows: Iterable[Row], measure: str, kind: str) -> dict[str, Any] | None:
+def _figure(rows: Iterable[Row], measure: str, kind: str) -> Figure | None:
     """Find one figure of the whole matrix."""
     found = [
         row for row in rows if row["check"] == NAME and row["measure"] == measure and row["kind"] == kind
     ]
-    return _number(found[0]) if found else None
+    return figure_of(found[0]) if found else None
 
 
 def _unsuited(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -190,3 +190,16 @@ def _shown(facts: Facts, kinds: Mapping[str, Kind], means: Mapping[str, str]) ->
                 shown = {column: row[column] for column in DESCRIBED}
                 found.append({**shown, "scores": parts, "least": place == 0})
     return found
+
+
+def cell_of(cells: Sequence[Row], kind: str, dimension: str) -> Row | None:
+    """Find a cell of a matrix."""
+    return next((cell for cell in cells if (cell["kind"], cell["dimension"]) == (kind, dimension)), None)
+
+
+def cell_look(cell: Row) -> tuple[str, int]:
+    """Give the class and the percent of colour of a cell: cool falls, warm rises."""
+    value = cell["lift"]["value"]
+    if value is None:
+        return "", 0
+    return ("cool" if value < 0 else "warm"), min(STRONGEST, round(abs(value) * 2 * STRONGEST))

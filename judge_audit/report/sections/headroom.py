@@ -6,31 +6,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.ladders.headroom import NAME
+from judge_audit.core.formatting import lift_text, number_text
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.headroom import GREEDY, PAIR, SINGLE, half_of, is_combined, read_combo
-from judge_audit.report.charts.charts import lift_text, number_text
 from judge_audit.report.charts.forest import Group, Line, forest
-from judge_audit.report.figure_text import finite
+from judge_audit.report.facts import rows_of
+from judge_audit.report.figures import figure_of, finite
 from judge_audit.report.sections.ladders import rises, verdict_of
-from judge_audit.report.sheets.pictures import SIDE, Pair, data_uri
-from judge_audit.stimuli.axes.image_buffers import Scratch
-from judge_audit.stimuli.combinations import draw_combined, read_recipe
+from judge_audit.stimuli.combinations import read_recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
-    import numpy as np
     from markupsafe import Markup
-    from numpy.typing import NDArray
 
     from judge_audit.report.facts import Facts
     from judge_audit.report.percentiles import Placing
-    from judge_audit.stimuli.axes.axis import Axis
 
     Row = Mapping[str, Any]
-    Pixels = NDArray[np.uint8]
 
 FAMILIES = (SINGLE, PAIR, GREEDY, POOLED)
 SHOWN = 3
@@ -52,7 +47,8 @@ def hacking_of(
 ) -> list[dict[str, Any]]:
     """Put together what is known of headroom, one entry per dimension; empty if nothing was tried."""
     measures = [row for row in facts.measures if row["check"] == NAME]
-    answers = _answers(con, facts)
+    plans = facts.configuration.get("combined_ids") or []
+    answers = rows_of(con, ANSWERED, facts.audit["plan_id"], plans, facts.audit["judge_id"])
     found = []
     for dimension in dict.fromkeys(row["dimension"] for row in measures):
         own = [row for row in measures if row["dimension"] == dimension]
@@ -83,21 +79,9 @@ def hacking_of(
     return found
 
 
-def _answers(con: duckdb.DuckDBPyConnection, facts: Facts) -> list[dict[str, Any]]:
-    """Read the answers to combined probes."""
-    plans = facts.configuration.get("combined_ids") or []
-    done = con.execute(ANSWERED, [facts.audit["plan_id"], plans, facts.audit["judge_id"]])
-    names = [column[0] for column in done.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
-
-
-def _figure(row: Row) -> dict[str, Any]:
-    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
-
-
 def _families(measures: Sequence[Row]) -> list[dict[str, Any]]:
     held = {row["kind"]: row for row in measures if row["measure"] == NAME}
-    return [{"family": family, **_figure(held[family])} for family in FAMILIES if family in held]
+    return [{"family": family, **figure_of(held[family])} for family in FAMILIES if family in held]
 
 
 def _ridden(measures: Sequence[Row]) -> list[dict[str, Any]]:
@@ -108,7 +92,7 @@ def _ridden(measures: Sequence[Row]) -> list[dict[str, Any]]:
             "family": row["kind"],
             "axis": row["axis"],
             "axes": list(read_combo(row["axis"]).axes),
-            **_figure(row),
+            **figure_of(row),
         }
         for row in sorted(rows, key=lambda row: (FAMILIES.index(row["kind"]), row["axis"]))
     ]
@@ -159,40 +143,6 @@ def _worst(
 def _untried(row: Row, seed: int) -> bool:
     """Tell whether a recipe was not chosen on the half that an image belongs to."""
     return read_combo(row["axis"]).chosen_on != half_of(row["cluster"], seed)
-
-
-def draw_worst(
-    parts: Sequence[Row], pixels: Callable[[str], Pixels] | None, axes: Mapping[str, Axis]
-) -> dict[tuple[str, str], Pair]:
-    """Draw the worst cases again, before and after.
-
-    A picture that can no longer be read, or one of whose axes is gone, is left out.
-
-    Args:
-        parts: Entries as `hacking_of` gives them.
-        pixels: Gives the pixels of an item by its id; None draws nothing.
-        axes: The axes by name.
-
-    Returns:
-        Pairs by item and recipe.
-    """
-    found: dict[tuple[str, str], Pair] = {}
-    scratch, further = Scratch(), Scratch()
-    for row in (row for part in parts for row in part["worst"]):
-        doses = read_recipe(row["recipe"])
-        if pixels is None or any(dose.axis not in axes for dose in doses):
-            continue
-        try:
-            original = pixels(row["item_id"])
-            scratch.begin(original)
-        except Exception:  # noqa: BLE001, S112 - a report is worth having without one of its pictures
-            continue
-        changed = draw_combined(original, doses, axes, scratch, further)
-        factor = min(1.0, SIDE / max(original.shape[:2]))
-        found[row["item_id"], row["axis"]] = Pair(
-            data_uri(original, factor), data_uri(changed, factor), 100.0
-        )
-    return found
 
 
 def doses_text(row: Row) -> str:

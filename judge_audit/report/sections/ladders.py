@@ -9,7 +9,7 @@ import numpy as np
 
 from judge_audit.checks.mismatches.mismatch_cells import CELL
 from judge_audit.core.vocabulary import IMAGES, POOLED, READ, Verdict
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import finite
 from judge_audit.report.percentiles import lift
 
 if TYPE_CHECKING:

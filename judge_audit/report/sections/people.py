@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, WITHIN, Verdict
-from judge_audit.report.charts.people_map import agreement_of, disagreement_of
-from judge_audit.report.figure_text import bounded, figure_of, finite, plain, shared, turned
+from judge_audit.report.figures import bounded, figure_of, finite, plain, shared, turned
 from judge_audit.report.sections.ladders import verdict_of
-from judge_audit.report.sections.people_matrices import matrices_of
+from judge_audit.report.sections.people_agreement import agreement_of, disagreement_of, matrices_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from judge_audit.report.facts import Facts
-    from judge_audit.report.figure_text import Figure
+    from judge_audit.report.figures import Figure
 
     Row = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import finite
 from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:

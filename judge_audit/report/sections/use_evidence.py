@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.report.charts.use_charts import LIFT, SHARE
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import figure_of, finite
 from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A figure that is drawn: its measure and kind, and the word it stands under."""
+    """A figure that is drawn: its measure and kind, and its word."""
 
     measure: str
     kind: str
@@ -29,7 +30,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A check of this part: its heading, its scale, and what is drawn of it, from above."""
 
     check: str
@@ -38,7 +39,7 @@ class Asked:
 
 
 PARTS = (
-    Asked(
+    Question(
         "review",
         SHARE,
         (
@@ -47,7 +48,7 @@ PARTS = (
             Shown("quantile_difference", POOLED, "difference"),
         ),
     ),
-    Asked(
+    Question(
         "choices",
         SHARE,
         (
@@ -57,7 +58,7 @@ PARTS = (
             Shown("first_choice", POOLED, "difference"),
         ),
     ),
-    Asked(
+    Question(
         "separation",
         LIFT,
         (
@@ -66,7 +67,7 @@ PARTS = (
             Shown("separated", POOLED, "difference"),
         ),
     ),
-    Asked(
+    Question(
         "acceptance",
         SHARE,
         (
@@ -77,7 +78,7 @@ PARTS = (
             Shown("overturn_rate", "settled_appeals", "settled_appeals"),
         ),
     ),
-    Asked(
+    Question(
         "appeals",
         SHARE,
         (
@@ -91,14 +92,14 @@ PARTS = (
 
 def use_evidence_of(facts: Facts) -> list[dict[str, Any]]:
     """Give the checks that anything was measured for, each with its figures, verdicts and weeks."""
-    found = []
+    parts: list[dict[str, Any]] = []
     for asked in PARTS:
         measures = [row for row in facts.measures if row["check"] == asked.check]
         verdicts = [row for row in facts.verdicts if row["check"] == asked.check]
         dimensions = list(dict.fromkeys(row["dimension"] for row in measures if _drawn(asked, row)))
         own = [name for name in dimensions if asked.check != "review" or name == POOLED]
-        for dimension in own:
-            part = {
+        parts += [
+            {
                 "check": asked.check,
                 "dimension": dimension,
                 "scale": asked.scale,
@@ -107,19 +108,20 @@ def use_evidence_of(facts: Facts) -> list[dict[str, Any]]:
                 "named": _named(measures) if asked.check == "review" else "",
                 "weeks": _weeks(facts) if asked.check == "appeals" else [],
             }
-            found.append(part)
-    return found
+            for dimension in own
+        ]
+    return parts
 
 
-def _drawn(asked: Asked, row: Row) -> bool:
+def _drawn(asked: Question, row: Row) -> bool:
     return any((row["measure"], row["kind"]) == (shown.measure, shown.kind) for shown in asked.shown)
 
 
 def _rows(
-    asked: Asked, measures: Sequence[Row], verdicts: Sequence[Row], dimension: str
+    asked: Question, measures: Sequence[Row], verdicts: Sequence[Row], dimension: str
 ) -> list[dict[str, Any]]:
-    """Give what is drawn: each figure over all, then by source; with the limit it is held against."""
-    found = []
+    """Give what is drawn: each figure over all, then by source; with the limit it is compared with."""
+    rows = []
     for shown in asked.shown:
         own = [
             row
@@ -131,14 +133,13 @@ def _rows(
         limits = _limits(verdicts, shown, dimension)
         for row in sorted(own, key=lambda row: (row["source"] != POOLED, row["source"])):
             whole = row["source"] == POOLED
-            figure = {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
             word = say(f"use_evidence.{asked.check}.{shown.word}") if whole else row["source"]
-            found.append({"word": word, "whole": whole, **figure, **(limits if whole else {})})
-    return found
+            rows.append({"word": word, "whole": whole, **figure_of(row), **(limits if whole else {})})
+    return rows
 
 
 def _limits(verdicts: Sequence[Row], shown: Shown, dimension: str) -> dict[str, float | None]:
-    """Find the limits of a figure; the top's own stands under a verdict of another name."""
+    """Find the limits of a figure; that of the top has a verdict of another name."""
     named = "top_pass_rate" if (shown.measure, shown.kind) == ("pass_rate", "top") else shown.measure
     for row in verdicts:
         kinds = {shown.kind, POOLED}
@@ -149,31 +150,30 @@ def _limits(verdicts: Sequence[Row], shown: Shown, dimension: str) -> dict[str, 
 
 def _named(measures: Sequence[Row]) -> str:
     """Say which dimensions and axes reviewers found wanting at the top."""
-    told: dict[str, list[tuple[str, float, int]]] = {"pass_rate": [], "axis_share": []}
+    shares: dict[str, list[tuple[str, float, int]]] = {"pass_rate": [], "axis_share": []}
     for row in measures:
         name = row["dimension"] if row["measure"] == "pass_rate" else row["axis"]
-        if row["measure"] in told and row["kind"] == "top" and row["source"] == POOLED and name != POOLED:
-            told[row["measure"]].append((name, row["value"], row["n"]))
-    said = []
+        if row["measure"] in shares and row["kind"] == "top" and row["source"] == POOLED and name != POOLED:
+            shares[row["measure"]].append((name, row["value"], row["n"]))
+    sentences = []
     for measure, key in (("pass_rate", "by_dimension"), ("axis_share", "by_axis")):
-        if told[measure]:
-            ordered = sorted(told[measure], key=lambda entry: (-entry[1], entry[0]))
-            listed = ", ".join(f"{name} {100 * value:.0f} % (n = {n})" for name, value, n in ordered)
-            said.append(say(f"use_evidence.review.{key}", list=listed))
-    return " ".join(said)
+        if shares[measure]:
+            ordered = sorted(shares[measure], key=lambda entry: (-entry[1], entry[0]))
+            listed = ", ".join(f"{name} {percent(value)} (n = {n})" for name, value, n in ordered)
+            sentences.append(say(f"use_evidence.review.{key}", list=listed))
+    return " ".join(sentences)
 
 
 def _weeks(facts: Facts) -> list[dict[str, Any]]:
     """Give the rates by week that rise or not: name, points, and whether the rise is a fault."""
-    found = []
+    series = []
     for measure, verdict in (("appeal_rate", "appeal_trend"), ("settled_overturn_rate", "overturn_trend")):
         points = [
-            {"week": row["kind"], **{name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}}
+            {"week": row["kind"], **figure_of(row)}
             for row in sorted(facts.curves, key=lambda row: row["rung"])
             if row["check"] == "appeals" and row["measure"] == measure
         ]
-        told = [row for row in facts.verdicts if row["measure"] == verdict]
-        rises = any(row["verdict"] == Verdict.FAIL for row in told)
+        rises = any(row["measure"] == verdict and row["verdict"] == Verdict.FAIL for row in facts.verdicts)
         if len(points) > 1:
-            found.append({"measure": measure, "points": points, "rises": rises})
-    return found
+            series.append({"measure": measure, "points": points, "rises": rises})
+    return series
