@@ -27,9 +27,10 @@ from judge_audit.report.sections.strips import strips_of
 from judge_audit.report.sections.use_evidence import use_evidence_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
+    from judge_audit_schemas.rows import CurvesRow, MeasuresRow
 
     from judge_audit.stimuli.axes.axis import Axis
     from judge_audit.stimuli.mismatches.kind import Kind
@@ -235,14 +236,7 @@ def _scale(facts: Facts, dimension: str) -> dict[str, Any]:
 
 def purity_of(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
     """Give, per axis, what it moved at its strongest: as a share of its own statistic, and in SDs."""
-    shares: dict[str, dict[str, float]] = {}
-    for row in facts.measures:
-        if row["subject"] == IMAGES and row["measure"] == "leakage" and finite(row["value"]) is not None:
-            shares.setdefault(row["axis"], {})[row["kind"]] = row["value"]
-    shifts: dict[str, dict[str, float]] = {}
-    for row in facts.curves:
-        if row["subject"] == IMAGES and row["measure"] == "shift" and finite(row["value"]) is not None:
-            shifts.setdefault(row["axis"], {})[row["kind"]] = row["value"]
+    shares, shifts = _by_axis(facts.measures, "leakage"), _by_axis(facts.curves, "shift")
     return [
         {
             "axis": axis,
@@ -254,6 +248,16 @@ def purity_of(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
             shifts, key=lambda name: (list(axes).index(name) if name in axes else len(axes), name)
         )
     ]
+
+
+def _by_axis(rows: Iterable[MeasuresRow | CurvesRow], measure: str) -> dict[str, dict[str, float]]:
+    """Gather what a measure about the images is, by axis and kind."""
+    values: dict[str, dict[str, float]] = {}
+    for row in rows:
+        value: float | None = finite(row["value"])
+        if row["subject"] == IMAGES and row["measure"] == measure and value is not None:
+            values.setdefault(row["axis"], {})[row["kind"]] = value
+    return values
 
 
 def _controls(facts: Facts) -> dict[str, Any]:
@@ -273,8 +277,8 @@ def _provenance(facts: Facts) -> dict[str, Any]:
     """Give everything that leads back from a figure to what it was made of."""
     audit = facts.audit
     times = {
-        name: audit[name].isoformat(timespec="seconds") if audit[name] else None
-        for name in ("started_at", "ended_at")
+        name: when.isoformat(timespec="seconds") if when else None
+        for name, when in (("started_at", audit["started_at"]), ("ended_at", audit["ended_at"]))
     }
     untouched = sum(row["calls"] for row in facts.states if row["axis"] == ORIGINAL)
     return {

@@ -1,4 +1,4 @@
-"""Where a score stands among the untouched scores of its source, and what a number means."""
+"""Where a score is among the untouched scores of its source, and what a number means."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from judge_audit.measures.scale import FEW_LEVELS, levels
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from judge_audit_schemas.rows import MeasuresRow
     from numpy.typing import NDArray
+
+    from judge_audit.report.facts import Untouched
 
     Floats = NDArray[np.float64]
     Row = Mapping[str, Any]
@@ -42,8 +45,8 @@ class Placing:
 
     def percentile(self, value: float, source: str) -> float:
         """Share of a source's untouched scores that a raw score beats, ties counted half, in percent."""
-        held = self.scores[self.group.get(source, source)]
-        return 100 * _place(held, self.sign * value)
+        scores = self.scores[self.group.get(source, source)]
+        return 100 * _place(scores, self.sign * value)
 
 
 def _place(ordered: Floats, value: float) -> float:
@@ -60,12 +63,9 @@ def _counts(ordered: Floats, value: float) -> tuple[float, float]:
     )
 
 
-def placing_of(untouched: Sequence[Row], dimension: str, *, sign: float, smallest: float) -> Placing:
+def placing_of(untouched: Sequence[Untouched], dimension: str, *, sign: float, smallest: float) -> Placing:
     """Gather untouched scores by source; sources with fewer than `smallest` are pooled."""
-    by_source: dict[str, list[float]] = {}
-    for row in untouched:
-        if row["dimension"] == dimension:
-            by_source.setdefault(row["source"], []).append(sign * row["value"])
+    by_source = _by_source(untouched, dimension, sign)
     small = [source for source, values in by_source.items() if len(values) < smallest]
     group = {source: source for source in by_source}
     if len(by_source) > 1 and small:
@@ -74,6 +74,14 @@ def placing_of(untouched: Sequence[Row], dimension: str, *, sign: float, smalles
         group |= dict.fromkeys(small, SMALL)
     scores = {source: np.sort(np.round(values, 9)) for source, values in sorted(by_source.items())}
     return Placing(scores, group, sign)
+
+
+def _by_source(untouched: Sequence[Untouched], dimension: str, sign: float) -> dict[str, list[float]]:
+    by_source: dict[str, list[float]] = {}
+    for row in untouched:
+        if row["dimension"] == dimension:
+            by_source.setdefault(row["source"], []).append(sign * row["value"])
+    return by_source
 
 
 def meaning(placing: Placing, card: Row) -> dict[str, Any]:
@@ -158,16 +166,15 @@ def lift(placing_scores: Floats, own: Floats, before: float, after: float) -> fl
     return (moved - same) / 2 / rest
 
 
-def histogram(untouched: Sequence[Row], dimension: str, card: Row, measures: Sequence[Row]) -> dict[str, Any]:
+def histogram(
+    untouched: Sequence[Untouched], dimension: str, card: Row, measures: Sequence[MeasuresRow]
+) -> dict[str, Any]:
     """Count untouched scores in bins, all and per source, with the pile.
 
     Twenty bins over the declared scale, or one per value if it has few; else over the range of the scores.
-    Values beyond a declared end stand in the outermost bin.
+    Values beyond a declared end are counted in the outermost bin.
     """
-    by_source: dict[str, list[float]] = {}
-    for row in untouched:
-        if row["dimension"] == dimension:
-            by_source.setdefault(row["source"], []).append(row["value"])
+    by_source = _by_source(untouched, dimension, 1.0)
     every = [value for values in by_source.values() for value in values]
     if not every:
         return {"edges": [], "counts": [], "sources": {}, "pile": None, "piles": {}, "n": 0}
@@ -196,19 +203,19 @@ def _edges(every: list[float], card: Row) -> Floats:
     return np.linspace(low, high, 21)
 
 
-def _pile(measures: Sequence[Row], dimension: str, source: str) -> dict[str, Any] | None:
+def _pile(measures: Sequence[MeasuresRow], dimension: str, source: str) -> dict[str, Any] | None:
     """Find the pile of a source, or the pooled one, among the measures."""
-    found = {
+    piles = {
         row["measure"]: row
         for row in measures
         if row["check"] == "scale" and row["source"] == source and row["dimension"] == dimension
     }
-    if not {"pile", "pile_low", "pile_high"} <= set(found):
+    if not {"pile", "pile_low", "pile_high"} <= set(piles):
         return None
     return {
-        "share": found["pile"]["value"],
-        "low": found["pile_low"]["value"],
-        "high": found["pile_high"]["value"],
-        "ci_low": found["pile"]["ci_low"],
-        "ci_high": found["pile"]["ci_high"],
+        "share": piles["pile"]["value"],
+        "low": piles["pile_low"]["value"],
+        "high": piles["pile_high"]["value"],
+        "ci_low": piles["pile"]["ci_low"],
+        "ci_high": piles["pile"]["ci_high"],
     }

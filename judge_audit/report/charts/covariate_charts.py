@@ -137,8 +137,8 @@ def _statistic(scale: Scale, y: float, row: Row, *, single: bool) -> tuple[list[
     for weight in row["weights"]:
         if weight["value"] is not None:
             title = f"{source_name(weight['source'])}: {lift_with_interval(weight)}"
-            at = scale.x(weight["value"])
-            parts.append(line("whisker", at, at, middle - 6, middle + 6, title=title))
+            x = scale.x(weight["value"])
+            parts.append(line("whisker", x, x, middle - 6, middle + 6, title=title))
     parts += _dot(scale, middle, say("surface.mean"), row["weight"]) if row["weight"] else []
     return parts, tall
 

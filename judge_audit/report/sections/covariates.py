@@ -15,6 +15,8 @@ from judge_audit.report.sections.ladders import verdict_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from judge_audit_schemas.rows import MeasuresRow
+
     from judge_audit.report.facts import Facts
     from judge_audit.report.figures import Figure
 
@@ -39,7 +41,9 @@ def covariates_of(facts: Facts) -> list[dict[str, Any]]:
     ]
 
 
-def _part(dimension: str, measures: Sequence[Row], verdicts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _part(
+    dimension: str, measures: Sequence[MeasuresRow], verdicts: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     wholes = {row["source"]: figure_of(row) for row in measures if row["measure"] == SHARE}
     explained = wholes.pop(POOLED, None)
     statistics = _statistics(measures)
@@ -55,7 +59,7 @@ def _part(dimension: str, measures: Sequence[Row], verdicts: Sequence[dict[str, 
     return {**part, "sentence": _sentence(part), "advice": _advice(part)}
 
 
-def _statistics(measures: Sequence[Row]) -> list[dict[str, Any]]:
+def _statistics(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
     """Give each statistic with its share and its weights, the largest share first."""
     by_statistic: dict[str, dict[str, dict[str, Figure]]] = {}
     for row in measures:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.ladders.headroom import NAME
@@ -11,7 +10,7 @@ from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.headroom import GREEDY, PAIR, SINGLE, half_of, is_combined, read_combo
 from judge_audit.report.charts.forest import Group, Line, forest
-from judge_audit.report.facts import rows_of
+from judge_audit.report.facts import Changed, rows_of
 from judge_audit.report.figures import figure_of, finite
 from judge_audit.report.sections.ladders import rises, verdict_of
 from judge_audit.stimuli.combinations import read_recipe
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
+    from judge_audit_schemas.rows import MeasuresRow
     from markupsafe import Markup
 
     from judge_audit.report.facts import Facts
@@ -42,14 +42,20 @@ ORDER BY probes.item_id, scores.dimension, probes.axis
 """
 
 
+class Mix(Changed):
+    """A score of a mix of changes."""
+
+    recipe: str
+
+
 def hacking_of(
     con: duckdb.DuckDBPyConnection, facts: Facts, placing: Mapping[str, Placing]
 ) -> list[dict[str, Any]]:
     """Put together what is known of headroom, one entry per dimension; empty if nothing was tried."""
     measures = [row for row in facts.measures if row["check"] == NAME]
     plans = facts.configuration.get("combined_ids") or []
-    answers = rows_of(con, ANSWERED, facts.audit["plan_id"], plans, facts.audit["judge_id"])
-    found = []
+    answers: list[Mix] = rows_of(con, ANSWERED, facts.audit["plan_id"], plans, facts.audit["judge_id"])
+    parts = []
     for dimension in dict.fromkeys(row["dimension"] for row in measures):
         own = [row for row in measures if row["dimension"] == dimension]
         verdicts = [
@@ -57,10 +63,11 @@ def hacking_of(
             for row in facts.verdicts
             if row["check"] == NAME and row["dimension"] == dimension
         ]
+        ridden = _ridden(own)
         part = {
             "dimension": dimension,
             "families": _families(own),
-            "ridden": _ridden(own),
+            "ridden": ridden,
             "margin": facts.limits["headroom.margin"],
             "verdict": verdicts[0] if verdicts else None,
             "maximum": {
@@ -72,19 +79,18 @@ def hacking_of(
                 )
             },
         }
-        worst = _worst(
-            part["ridden"], [row for row in answers if row["dimension"] == dimension], facts, placing
-        )
-        found.append({**part, "worst": worst, "sentence": _sentence(part)})
-    return found
+        mixes = [row for row in answers if row["dimension"] == dimension]
+        worst = _worst(ridden, mixes, facts, placing)
+        parts.append({**part, "worst": worst, "sentence": _sentence(part)})
+    return parts
 
 
-def _families(measures: Sequence[Row]) -> list[dict[str, Any]]:
-    held = {row["kind"]: row for row in measures if row["measure"] == NAME}
-    return [{"family": family, **figure_of(held[family])} for family in FAMILIES if family in held]
+def _families(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
+    lifts = {row["kind"]: row for row in measures if row["measure"] == NAME}
+    return [{"family": family, **figure_of(lifts[family])} for family in FAMILIES if family in lifts]
 
 
-def _ridden(measures: Sequence[Row]) -> list[dict[str, Any]]:
+def _ridden(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
     """List what was chosen, with its lift where it was not chosen; families in order, the best of all last."""
     rows = [row for row in measures if row["measure"] == "ridden"]
     return [
@@ -110,9 +116,9 @@ def _sentence(part: Row) -> str:
     best = [row for row in part["ridden"] if row["family"] == POOLED]
     if verdict is None or not best:
         return say("hacking.lead_single")
-    found = next((row for row in part["families"] if row["family"] == POOLED), None)
+    whole = next((row for row in part["families"] if row["family"] == POOLED), None)
     words = {
-        name: say("hacking.unknown") if found is None or found[column] is None else lift_text(found[column])
+        name: say("hacking.unknown") if whole is None or whole[column] is None else lift_text(whole[column])
         for name, column in (("value", "value"), ("low", "ci_low"), ("high", "ci_high"))
     }
     words["direction"] = say("hacking.or").join(dict.fromkeys(direction(row["axes"]) for row in best))
@@ -121,26 +127,26 @@ def _sentence(part: Row) -> str:
 
 
 def _worst(
-    ridden: Sequence[Row], answers: Sequence[Row], facts: Facts, placing: Mapping[str, Placing]
+    ridden: Sequence[Row], answers: Sequence[Mix], facts: Facts, placing: Mapping[str, Placing]
 ) -> list[dict[str, Any]]:
     """Find the images that the chosen mixes lifted most, each once and only where they were not chosen."""
     chosen = {row["axis"] for row in ridden if is_combined(row["axis"])}
-    told = {
+    mixes = {
         (row["item_id"], row["axis"]): row
         for row in answers
         if row["axis"] in chosen and _untried(row, facts.audit["seed"])
     }
-    risen = rises(replace(facts, changed=[dict(row) for row in told.values()]), placing)
-    found: list[dict[str, Any]] = []
+    risen = rises(facts.untouched, list(mixes.values()), placing)
+    worst: list[dict[str, Any]] = []
     for row in sorted(risen, key=lambda row: (-row["lift"], row["item_id"], row["axis"])):
-        if len(found) < SHOWN and all(row["item_id"] != other["item_id"] for other in found):
-            recipe = told[row["item_id"], row["axis"]]["recipe"]
+        if len(worst) < SHOWN and all(row["item_id"] != other["item_id"] for other in worst):
+            recipe = mixes[row["item_id"], row["axis"]]["recipe"]
             doses = [[dose.axis, dose.strength] for dose in read_recipe(recipe)]
-            found.append({**row, "recipe": recipe, "doses": doses})
-    return found
+            worst.append({**row, "recipe": recipe, "doses": doses})
+    return worst
 
 
-def _untried(row: Row, seed: int) -> bool:
+def _untried(row: Mix, seed: int) -> bool:
     """Tell whether a recipe was not chosen on the half that an image belongs to."""
     return read_combo(row["axis"]).chosen_on != half_of(row["cluster"], seed)
 
@@ -153,7 +159,7 @@ def doses_text(row: Row) -> str:
 
 
 def family_chart(part: Row) -> Markup:
-    """Draw the headroom of each family beside the limit."""
+    """Draw the headroom of each family next to the limit."""
     lines = tuple(Line(say(f"hacking.families.{row['family']}"), row) for row in part["families"])
     largest = max((row["value"] for row in part["families"] if row["value"] is not None), default=None)
     label = say("hacking.aria", n=len(lines), value=lift_text(largest))

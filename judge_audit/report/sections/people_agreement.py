@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, POOLED, WITHIN
 from judge_audit.measures.agreement import LEVELS
-from judge_audit.report.figures import figure_of, finite, place_name, plain, shared, signed, signed_bounds
+from judge_audit.report.figures import (
+    Figure,
+    figure_of,
+    finite,
+    place_name,
+    plain,
+    shared,
+    signed,
+    signed_bounds,
+)
 from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from judge_audit_schemas.rows import MeasuresRow
+
     from judge_audit.report.facts import Facts
-    from judge_audit.report.figures import Figure
 
     Row = Mapping[str, Any]
 
@@ -32,7 +42,7 @@ SHOWN = 12
 """Places the map shows at once; the others are folded away."""
 
 
-def agreement_of(rows: Iterable[Row], names: Sequence[str]) -> list[dict[str, Any]]:
+def agreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> list[dict[str, Any]]:
     """Give agreement per dimension: equal answers beside their base rate, α at every level, Fleiss's κ.
 
     Args:
@@ -84,13 +94,13 @@ def agreement_value(figure: Figure | None, measure: str) -> str:
 
 def agreement_bounds(figure: Figure, measure: str) -> str:
     """Write the interval of a figure of agreement, both ends known."""
-    low, high = figure["ci_low"], figure["ci_high"]
+    low, high = figure["ci_low"] or 0.0, figure["ci_high"] or 0.0
     if measure in SHARES:
         return f"{100 * low:.0f} … {100 * high:.0f} %"
     return f"{plain(low)} … {plain(high)}"
 
 
-def disagreement_of(rows: Iterable[Row], names: Sequence[str]) -> dict[str, Any] | None:
+def disagreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> dict[str, Any] | None:
     """Give where people disagree more than elsewhere, the clearest places first; None if nothing is known.
 
     Args:
@@ -142,13 +152,13 @@ def leaning(figure: Figure | None) -> str:
 def _sentence(whole: Mapping[str, Figure], places: Sequence[Row]) -> str:
     """Name where people clearly disagree more, the largest first."""
     more = [
-        (figure["value"], say("people.map_dimension", dimension=name, value=excess_text(figure)))
+        (figure["value"] or 0.0, say("people.map_dimension", dimension=name, value=excess_text(figure)))
         for name, figure in whole.items()
         if leaning(figure) == "more"
     ]
     more += [
         (
-            figure["value"],
+            figure["value"] or 0.0,
             say("people.map_place", place=name_of(place), dimension=dimension, value=excess_text(figure)),
         )
         for place in places
@@ -170,6 +180,14 @@ def excess_text(figure: Figure) -> str:
     """Write an excess with its interval."""
     bounds = signed_bounds(figure)
     return f"{signed(figure['value'])}, {bounds}" if bounds else signed(figure["value"])
+
+
+class Cell(Figure):
+    """The correlation of two dimensions in a source."""
+
+    one: str
+    other: str
+    source: str
 
 
 def matrices_of(facts: Facts) -> dict[str, Any] | None:
@@ -195,10 +213,10 @@ def matrices_of(facts: Facts) -> dict[str, Any] | None:
     }
 
 
-def _matrix(rows: Iterable[Row], names: Sequence[str]) -> dict[str, Any] | None:
+def _matrix(rows: Iterable[MeasuresRow], names: Sequence[str]) -> dict[str, Any] | None:
     mine = [row for row in rows if row["check"] == NAME]
     pairs = {f"{one}{BETWEEN}{other}": (one, other) for one, other in permutations(names, 2)}
-    cells = []
+    cells: list[Cell] = []
     for row in mine:
         if row["measure"] == "subscore_correlation" and finite(row["value"]) is not None:
             one, _, other = row["kind"].partition(BETWEEN)
@@ -206,7 +224,7 @@ def _matrix(rows: Iterable[Row], names: Sequence[str]) -> dict[str, Any] | None:
             cells.append({"one": one, "other": other, "source": row["source"], **figure_of(row)})
     if not cells:
         return None
-    known = {cell[end] for cell in cells for end in ("one", "other")}
+    known = {name for cell in cells for name in (cell["one"], cell["other"])}
     ordered = [name for name in names if name in known]
     amounts = [figure_of(row) for row in mine if row["measure"] == "effective_dimensions"]
     return {
@@ -230,17 +248,13 @@ def _matrix_sentences(judge: Row, people: Row | None) -> list[str]:
     return found
 
 
-def amount(figure: Row) -> str:
+def amount(figure: Figure) -> str:
     """Write a number of dimensions with its interval."""
-    value = f"{figure['value']:.1f}"
-    if figure["ci_low"] is None or figure["ci_high"] is None:
-        return value
-    return say(
-        "people.effective_bounded",
-        value=value,
-        low=f"{figure['ci_low']:.1f}",
-        high=f"{figure['ci_high']:.1f}",
+    value, low, high = (
+        "" if number is None else f"{number:.1f}"
+        for number in (figure["value"], figure["ci_low"], figure["ci_high"])
     )
+    return say("people.effective_bounded", value=value, low=low, high=high) if low and high else value
 
 
 def correlation_of(matrix: Row, one: str, other: str) -> Row | None:

@@ -10,6 +10,8 @@ from judge_audit.report.sections.ladders import verdict_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from judge_audit_schemas.rows import MeasuresRow
+
     from judge_audit.report.facts import Facts
 
 NAME = "sight"
@@ -54,7 +56,7 @@ def sight_of(facts: Facts, axes: Sequence[str]) -> dict[str, Any]:
     return {"answers": answers, "ladders": ladders}
 
 
-def _sizes(question: str, dimension: str, measures: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _sizes(question: str, dimension: str, measures: Sequence[MeasuresRow]) -> dict[str, Any]:
     """Give the median and the largest change, in points and in robust SDs; None where there is none."""
     held = {
         (row["measure"], row["kind"]): finite(row["value"])

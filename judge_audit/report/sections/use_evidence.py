@@ -15,6 +15,8 @@ from judge_audit.report.sections.ladders import verdict_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
+
     from judge_audit.report.facts import Facts
 
     Row = Mapping[str, Any]
@@ -118,7 +120,7 @@ def _drawn(asked: Question, row: Row) -> bool:
 
 
 def _rows(
-    asked: Question, measures: Sequence[Row], verdicts: Sequence[Row], dimension: str
+    asked: Question, measures: Sequence[MeasuresRow], verdicts: Sequence[VerdictsRow], dimension: str
 ) -> list[dict[str, Any]]:
     """Give what is drawn: each figure over all, then by source; with the limit it is compared with."""
     rows = []
@@ -138,7 +140,7 @@ def _rows(
     return rows
 
 
-def _limits(verdicts: Sequence[Row], shown: Shown, dimension: str) -> dict[str, float | None]:
+def _limits(verdicts: Sequence[VerdictsRow], shown: Shown, dimension: str) -> dict[str, float | None]:
     """Find the limits of a figure; that of the top has a verdict of another name."""
     named = "top_pass_rate" if (shown.measure, shown.kind) == ("pass_rate", "top") else shown.measure
     for row in verdicts:
@@ -148,13 +150,16 @@ def _limits(verdicts: Sequence[Row], shown: Shown, dimension: str) -> dict[str, 
     return {}
 
 
-def _named(measures: Sequence[Row]) -> str:
+def _named(measures: Sequence[MeasuresRow]) -> str:
     """Say which dimensions and axes reviewers found wanting at the top."""
     shares: dict[str, list[tuple[str, float, int]]] = {"pass_rate": [], "axis_share": []}
     for row in measures:
         name = row["dimension"] if row["measure"] == "pass_rate" else row["axis"]
+        share = row["value"]
+        if share is None:
+            continue
         if row["measure"] in shares and row["kind"] == "top" and row["source"] == POOLED and name != POOLED:
-            shares[row["measure"]].append((name, row["value"], row["n"]))
+            shares[row["measure"]].append((name, share, row["n"]))
     sentences = []
     for measure, key in (("pass_rate", "by_dimension"), ("axis_share", "by_axis")):
         if shares[measure]:
