@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an audit found, for people and for programs.
+    """The report of an audit, for people and for programs.
 
     Attributes:
         html: One page that needs no other file.

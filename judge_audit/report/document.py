@@ -10,7 +10,7 @@ from judge_audit.core.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State
 from judge_audit.decisions.standings import POSITION_ROW, capability_of
 from judge_audit.report.facts import Facts, parsed, read_facts
 from judge_audit.report.figures import finite
-from judge_audit.report.percentiles import histogram, meaning, placing_of
+from judge_audit.report.percentiles import meaning, placing_of
 from judge_audit.report.sections.anchors import anchors_of
 from judge_audit.report.sections.canaries import canaries_of, canary_caveat
 from judge_audit.report.sections.comparisons import comparisons_of
@@ -19,8 +19,8 @@ from judge_audit.report.sections.dimensions import dimensions_of
 from judge_audit.report.sections.headroom import hacking_of
 from judge_audit.report.sections.history import history_of
 from judge_audit.report.sections.ladders import find_movers, is_fault, ladder_sections, severity, verdict_of
-from judge_audit.report.sections.missing_scores import refused_of
 from judge_audit.report.sections.people import people_of
+from judge_audit.report.sections.scale import refused_of, scale_of
 from judge_audit.report.sections.sight import sight_of
 from judge_audit.report.sections.source_stability import between_of
 from judge_audit.report.sections.strips import strips_of
@@ -100,7 +100,7 @@ def make_document(
         "dimensions": dimensions_of(facts, kinds),
         "refused": refused_of(facts.verdicts),
         "history": history_of(con, facts),
-        "scale": [_scale(facts, name) for name in dimensions],
+        "scale": [scale_of(facts, name) for name in dimensions],
         "purity": purity_of(facts, axes),
         "controls": _controls(facts),
         "states": states_of(facts),
@@ -128,36 +128,36 @@ def _advice(finding: str) -> str:
 
 def _caveats(facts: Facts, sections: Sequence[Row], warnings: Sequence[str]) -> list[str]:
     """Say what a person should know before reading a number."""
-    found = []
+    caveats = []
     if facts.audit["status"] != "complete":
-        found.append(say("report.caveats.incomplete"))
-    found += _control_caveats(facts)
+        caveats.append(say("report.caveats.incomplete"))
+    caveats += _control_caveats(facts)
     if any(row["check"] == PREMATURE and row["axis"] == POOLED for row in facts.verdicts):
-        found.append(say("missing.pictures"))
+        caveats.append(say("missing.pictures"))
     provisional = _names(
         section for section in sections if section["zones"] and section["zones"]["provisional"]
     )
     if provisional:
-        found.append(say("report.caveats.provisional", axes=provisional))
+        caveats.append(say("report.caveats.provisional", axes=provisional))
     unread = _names(section for section in sections if not section["zones"])
     if unread:
-        found.append(say("report.caveats.unread", axes=unread))
-    found += _evidence_caveats(facts)
+        caveats.append(say("report.caveats.unread", axes=unread))
+    caveats += _evidence_caveats(facts)
     if leaks := _leaks(facts):
-        found.append(say("report.caveats.leaks", list=leaks))
+        caveats.append(say("report.caveats.leaks", list=leaks))
     if facts.items["refused"] and not warnings:
-        found.append(say("report.caveats.refused_rows", n=facts.items["refused"]))
-    return [*found, *(text for text in warnings if text not in found)]
+        caveats.append(say("report.caveats.refused_rows", n=facts.items["refused"]))
+    return [*caveats, *(text for text in warnings if text not in caveats)]
 
 
 def _leaks(facts: Facts) -> str:
     """List the axes that moved another statistic more than their own."""
-    held: dict[str, list[str]] = {}
+    leaks: dict[str, list[str]] = {}
     limit = facts.limits["purity.leak"]
     for row in facts.measures:
         if row["measure"] == "leakage" and row["subject"] == IMAGES and (row["value"] or 0) > limit:
-            held.setdefault(row["axis"], []).append(say(f"report.statistic.{row['kind']}"))
-    return "; ".join(f"{axis}: {', '.join(kinds)}" for axis, kinds in held.items())
+            leaks.setdefault(row["axis"], []).append(say(f"report.statistic.{row['kind']}"))
+    return "; ".join(f"{axis}: {', '.join(kinds)}" for axis, kinds in leaks.items())
 
 
 def _names(sections: Any) -> str:  # noqa: ANN401 - any rows with an axis
@@ -171,37 +171,37 @@ def _control_caveats(facts: Facts) -> list[str]:
         verdict: ", ".join(row["kind"] for row in facts.controls if row["verdict"] == verdict)
         for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
     }
-    found = []
+    caveats = []
     if names[Verdict.FAIL]:
-        found.append(say("report.caveats.control_wrong", what=names[Verdict.FAIL]))
+        caveats.append(say("report.caveats.control_wrong", what=names[Verdict.FAIL]))
     if names[Verdict.INCONCLUSIVE]:
-        found.append(say("report.caveats.control_missed", what=names[Verdict.INCONCLUSIVE]))
-    return found
+        caveats.append(say("report.caveats.control_missed", what=names[Verdict.INCONCLUSIVE]))
+    return caveats
 
 
 def _evidence_caveats(facts: Facts) -> list[str]:
     """Say what the images and the answers cannot carry."""
-    found = []
+    caveats = []
     smallest = facts.limits["ladder.coarse_reference"]
     counts: dict[str, int] = {}
     for row in facts.untouched:
         if row["dimension"] == facts.untouched[0]["dimension"]:
             counts[row["source"]] = counts.get(row["source"], 0) + 1
     if any(count < smallest for count in counts.values()):
-        found.append(say("report.caveats.small", smallest=f"{smallest:g}"))
+        caveats.append(say("report.caveats.small", smallest=f"{smallest:g}"))
     if len(counts) == 1:
-        found.append(say("report.caveats.one_source"))
+        caveats.append(say("report.caveats.one_source"))
     asked = sum(row["calls"] for row in facts.states if row["state"] != State.INERT)
     states = states_of(facts)
     if states:
         lost = sum(row["calls"] for row in states)
         kinds = dict.fromkeys(row["state"] for row in states)
         listed = ", ".join(say(f"report.states.{state}") for state in kinds)
-        found.append(say("report.caveats.missing_scores", share=share_text(lost / asked), list=listed))
-    found += _coverage_caveats(facts)
+        caveats.append(say("report.caveats.missing_scores", share=share_text(lost / asked), list=listed))
+    caveats += _coverage_caveats(facts)
     if facts.card and not facts.card.get("pinned") and facts.audit.get("canary_asking") is None:
-        found.append(say("report.caveats.unpinned"))
-    return found
+        caveats.append(say("report.caveats.unpinned"))
+    return caveats
 
 
 def _coverage_caveats(facts: Facts) -> list[str]:
@@ -222,16 +222,6 @@ def states_of(facts: Facts) -> list[dict[str, Any]]:
     """Count the calls that gave no score, by source, axis and what happened."""
     fine = {State.OK, State.INERT}
     return [dict(row) for row in facts.states if row["state"] not in fine]
-
-
-def _scale(facts: Facts, dimension: str) -> dict[str, Any]:
-    """Give the histogram of a dimension and what its scale can carry."""
-    rows = [row for row in facts.verdicts if row["check"] == "scale" and row["dimension"] == dimension]
-    return {
-        "dimension": dimension,
-        "histogram": histogram(facts.untouched, dimension, facts.card, facts.measures),
-        "verdicts": [verdict_of(row) for row in rows],
-    }
 
 
 def purity_of(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:

@@ -110,7 +110,7 @@ def write_page(
 
 def headline(document: Mapping[str, Any]) -> list[str]:
     """Say in words what a number means, and what may be done with it."""
-    found = []
+    sentences = []
     if not document["meaning"]:
         return [say("report.meaning.none")]
     meaning = document["meaning"][0]
@@ -125,28 +125,28 @@ def headline(document: Mapping[str, Any]) -> list[str]:
     direction = say("report.higher_is_better" if document["higher_is_better"] else "report.lower_is_better")
     text = {"value": number_text(meaning["headline"]), "direction": direction}
     if len(listed) <= ladder_charts.STYLES:
-        found.append(say("report.meaning.beats", list=enumeration(listed), **text))
+        sentences.append(say("report.meaning.beats", list=enumeration(listed), **text))
     if meaning["differ"] is not None:
         key = "differ" if meaning["differ"] >= 10 else "alike"
-        found.append(say(f"report.meaning.{key}", points=f"{meaning['differ']:.0f}"))
+        sentences.append(say(f"report.meaning.{key}", points=f"{meaning['differ']:.0f}"))
     card = document["provenance"]["card"]
     if document["capability"] == Capability.ABSOLUTE:
-        found.append(say("report.meaning.absolute"))
+        sentences.append(say("report.meaning.absolute"))
     elif card.get("scale_low") is None:
-        found.append(say("report.meaning.undeclared"))
+        sentences.append(say("report.meaning.undeclared"))
     else:
-        found.append(say("report.meaning.ranker"))
-    return found
+        sentences.append(say("report.meaning.ranker"))
+    return sentences
 
 
 def _smallest(rows: list[dict[str, Any]]) -> str:
     """List the smallest rises that could have been shown."""
-    told = [
+    rises = [
         say("report.controls.smallest_one", value=lift_text(row["value"]), axis=row["axis"])
         for row in rows
         if row["value"] is not None
     ]
-    return ", ".join(told)
+    return ", ".join(rises)
 
 
 def enumeration(parts: list[str]) -> str:

@@ -94,7 +94,7 @@ def _bar(scale: Scale, y: float, name: str, figure: Figure, kind: str) -> list[M
 
 
 def weight_chart(part: Row) -> Markup:
-    """Draw what each statistic weighs in each source, so that a weight that turns round stands out.
+    """Draw what each statistic weighs in each source, so that a weight that turns round is noticed.
 
     Args:
         part: An entry of `covariates` in the document, with weights of at least one statistic.

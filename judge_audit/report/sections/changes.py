@@ -107,14 +107,14 @@ def changes_of(change: Change, replayed: Replay | None = None) -> dict[str, Any]
 def _version(change: Change, version: OnAnchors) -> dict[str, Any]:
     rows = [row for row in change.rank_changes if row["anchors_used"] == version.anchors.version]
     dimensions = [_dimension(version, part, rows) for part in version.dimensions]
-    told = {part.dimension for part in version.dimensions}
+    compared = {part.dimension for part in version.dimensions}
     return {
         "version": version.anchors.version,
         "kind": version.kind,
         "main": version.kind == POOLED,
         "dimensions": dimensions,
         "missing": list(
-            dict.fromkeys(row["reason"] for row in version.verdicts if row["dimension"] not in told)
+            dict.fromkeys(row["reason"] for row in version.verdicts if row["dimension"] not in compared)
         ),
     }
 
@@ -143,15 +143,15 @@ def _dimension(version: OnAnchors, part: OnDimension, rows: Sequence[Row]) -> di
 
 
 def _figures(part: OnDimension) -> dict[str, Any]:
-    """Give the figures that stand beside one another: value with its 90 % interval."""
+    """Give the figures that are shown next to one another: value with its 90 % interval."""
     if part.whole is None:
         return {}
-    found = {}
+    known = {}
     for name in ("tau", "tau_like_retest", "retest", "retest_old", "retest_new", "top_churn", "retest_churn"):
         figure = part.whole.figures.get(name)
         if figure is not None and np.isfinite(figure.value):
-            found[name] = held(MEASURES.get(name, "retest_tau"), figure)
-    return found
+            known[name] = held(MEASURES.get(name, "retest_tau"), figure)
+    return known
 
 
 def gravity(row: Row) -> tuple[Any, ...]:
@@ -166,15 +166,15 @@ def gravity(row: Row) -> tuple[Any, ...]:
 def _shown(rows: Iterable[Row]) -> list[Row]:
     """Choose the gravest pairs, no anchor in more than two of them."""
     often: dict[str, int] = {}
-    found: list[Row] = []
+    gravest: list[Row] = []
     for row in sorted(rows, key=gravity):
         names = (row["anchor_first"], row["anchor_second"])
         if all(often.get(name, 0) < ONE_ANCHOR for name in names):
-            found.append(row)
+            gravest.append(row)
             often.update({name: often.get(name, 0) + 1 for name in names})
-        if len(found) == PAIRS_SHOWN:
+        if len(gravest) == PAIRS_SHOWN:
             break
-    return found
+    return gravest
 
 
 def _places(part: OnDimension, shown: Sequence[Row]) -> list[dict[str, Any]]:
@@ -192,9 +192,9 @@ def _places(part: OnDimension, shown: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _pictures(document: Row, pixels: Pixels | None) -> dict[str, str]:
     """Draw every anchor of a shown pair once; one that cannot be read is left out, and the page says so."""
-    found: dict[str, str] = {}
+    uris: dict[str, str] = {}
     if pixels is None:
-        return found
+        return uris
     pairs = [
         row for version in document["versions"] for part in version["dimensions"] for row in part["pairs"]
     ]
@@ -203,8 +203,8 @@ def _pictures(document: Row, pixels: Pixels | None) -> dict[str, str]:
             picture = pixels(name)
         except Exception:  # noqa: BLE001, S112 - a report is worth having without one of its pictures
             continue
-        found[name] = data_uri(picture, min(1.0, SIDE / max(picture.shape[:2])))
-    return found
+        uris[name] = data_uri(picture, min(1.0, SIDE / max(picture.shape[:2])))
+    return uris
 
 
 def caption(row: Row) -> str:

@@ -109,13 +109,13 @@ def _sentence(part: Row) -> str:
 
 def _advice(part: Row) -> list[str]:
     """Say what to do about it."""
-    found = []
+    advice = []
     row = part["verdicts"].get(SHARE)
     if row is not None and part["explained"] is not None:
-        found.append(_standing(row, part["explained"]))
+        advice.append(_comparison(row, part["explained"]))
     elif row is not None and row["verdict"] == Verdict.INCONCLUSIVE:
-        found.append(say("surface.more"))
-    found += [
+        advice.append(say("surface.more"))
+    advice += [
         say(
             "surface.turns",
             name=row["name"],
@@ -126,13 +126,13 @@ def _advice(part: Row) -> list[str]:
         if turns(row)
     ]
     if part["unasked"] and row is None:
-        found.append(say("surface.unasked", list=", ".join(name_of(name) for name in part["unasked"])))
+        advice.append(say("surface.unasked", list=", ".join(name_of(name) for name in part["unasked"])))
     if COUNTED_BY_PEOPLE in part["unasked"]:
-        found.append(say("surface.faces", column=COUNTED_BY_PEOPLE))
-    return found
+        advice.append(say("surface.faces", column=COUNTED_BY_PEOPLE))
+    return advice
 
 
-def _standing(row: Row, explained: Row) -> str:
+def _comparison(row: Row, explained: Row) -> str:
     """Compare the share explained with its limit, and say what follows."""
     limit, end = row["limit_high"], explained["ci_high"]
     if row["verdict"] == Verdict.FAIL:
@@ -149,8 +149,8 @@ def _standing(row: Row, explained: Row) -> str:
 def fresh(reason: str, said: str) -> str:
     """Leave out of a reason the sentences that another has given already."""
     known = {sentence.rstrip(".") for sentence in said.split(". ")}
-    kept = [sentence.rstrip(".") for sentence in reason.split(". ") if sentence.rstrip(".") not in known]
-    return ". ".join(kept) + "." if kept else ""
+    sentences = [sentence.rstrip(".") for sentence in reason.split(". ") if sentence.rstrip(".") not in known]
+    return ". ".join(sentences) + "." if sentences else ""
 
 
 NOTES = ("unresolved", "few", "constant", "unknown")
@@ -160,8 +160,8 @@ NOTES = ("unresolved", "few", "constant", "unknown")
 def without_notes(reason: str) -> str:
     """Leave out of a reason what was left out of the regression: its own part says that."""
     starts = [reason.find(say(f"covariates.{name}", list="").rstrip(". ")) for name in NOTES]
-    found = [start for start in starts if start > 0]
-    return reason[: min(found)].rstrip() if found else reason
+    places = [start for start in starts if start > 0]
+    return reason[: min(places)].rstrip() if places else reason
 
 
 def _named(sources: Iterable[str]) -> str:

@@ -43,7 +43,7 @@ SHOWN = 12
 
 
 def agreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Give agreement per dimension: equal answers beside their base rate, α at every level, Fleiss's κ.
+    """Give agreement per dimension: equal answers next to their base rate, α at every level, Fleiss's κ.
 
     Args:
         rows: Rows about people.
@@ -108,7 +108,7 @@ def disagreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> dict[s
         names: Dimensions in the order in which they are listed.
 
     Returns:
-        dimensions (the columns), whole (per dimension beside the others), places (kind, name, and a figure per
+        dimensions (the columns), whole (per dimension compared with the others), places (kind, name, and a figure per
         dimension) and sentence.
     """
     excesses = [row for row in rows if row["measure"] == "disagreement_excess" and row["value"] is not None]
@@ -236,16 +236,16 @@ def _matrix(rows: Iterable[MeasuresRow], names: Sequence[str]) -> dict[str, Any]
 
 def _matrix_sentences(judge: Row, people: Row | None) -> list[str]:
     """Say how many things each says."""
-    found = []
+    sentences = []
     if judge["effective"]:
         value = amount(judge["effective"])
-        found.append(say("people.effective", n=len(judge["names"]), value=value))
+        sentences.append(say("people.effective", n=len(judge["names"]), value=value))
     if people is None:
-        found.append(say("people.no_people_matrix"))
+        sentences.append(say("people.no_people_matrix"))
     elif people["effective"]:
         value = amount(people["effective"])
-        found.append(say("people.effective_people", n=len(people["names"]), value=value))
-    return found
+        sentences.append(say("people.effective_people", n=len(people["names"]), value=value))
+    return sentences
 
 
 def amount(figure: Figure) -> str:

@@ -37,7 +37,7 @@ ORDER BY probes.axis, probes.item_id, probes.rung
 def strips_of(con: duckdb.DuckDBPyConnection, facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
     """Choose what to show of each axis: the picture whose visible point is the middle one, and some rungs.
 
-    Where nobody can say what is visible, a picture that stands for other axes too, else the first by name.
+    Where nobody can say what is visible, a picture that is shown for other axes too, else the first by name.
 
     Args:
         con: A connection to the lake.

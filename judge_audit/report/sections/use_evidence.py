@@ -24,119 +24,82 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A figure that is drawn: its measure and kind, and its word."""
+    """A figure that is drawn: its check, its measure and kind, and its word."""
 
+    check: str
     measure: str
     kind: str
     word: str
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A check of this part: its heading, its scale, and what is drawn of it, from above."""
+SCALES = {"review": SHARE, "choices": SHARE, "separation": LIFT, "acceptance": SHARE, "appeals": SHARE}
+"""The checks of this part, in order, and their scales."""
 
-    check: str
-    scale: str
-    shown: tuple[Shown, ...]
-
-
-PARTS = (
-    Question(
-        "review",
-        SHARE,
-        (
-            Shown("pass_rate", "top", "top"),
-            Shown("pass_rate", "bottom", "bottom"),
-            Shown("quantile_difference", POOLED, "difference"),
-        ),
-    ),
-    Question(
-        "choices",
-        SHARE,
-        (
-            Shown("judge_first_choice", POOLED, "judge"),
-            Shown("rater_first_choice", POOLED, "rater"),
-            Shown("chance_first_choice", POOLED, "chance"),
-            Shown("first_choice", POOLED, "difference"),
-        ),
-    ),
-    Question(
-        "separation",
-        LIFT,
-        (
-            Shown("judge_lift_after", POOLED, "judge"),
-            Shown("people_lift_after", POOLED, "people"),
-            Shown("separated", POOLED, "difference"),
-        ),
-    ),
-    Question(
-        "acceptance",
-        SHARE,
-        (
-            Shown("false_accept_rate", "bad_given_accepted", "bad_given_accepted"),
-            Shown("false_accept_rate", "accepted_given_bad", "accepted_given_bad"),
-            Shown("false_reject_rate", "good_given_rejected", "good_given_rejected"),
-            Shown("false_reject_rate", "rejected_given_good", "rejected_given_good"),
-            Shown("overturn_rate", "settled_appeals", "settled_appeals"),
-        ),
-    ),
-    Question(
-        "appeals",
-        SHARE,
-        (
-            Shown("appeal_rate", POOLED, "appealed"),
-            Shown("overturned_share", POOLED, "overturned"),
-            Shown("open_share", POOLED, "open"),
-        ),
-    ),
+SHOWN = (
+    Shown("review", "pass_rate", "top", "top"),
+    Shown("review", "pass_rate", "bottom", "bottom"),
+    Shown("review", "quantile_difference", POOLED, "difference"),
+    Shown("choices", "judge_first_choice", POOLED, "judge"),
+    Shown("choices", "rater_first_choice", POOLED, "rater"),
+    Shown("choices", "chance_first_choice", POOLED, "chance"),
+    Shown("choices", "first_choice", POOLED, "difference"),
+    Shown("separation", "judge_lift_after", POOLED, "judge"),
+    Shown("separation", "people_lift_after", POOLED, "people"),
+    Shown("separation", "separated", POOLED, "difference"),
+    Shown("acceptance", "false_accept_rate", "bad_given_accepted", "bad_given_accepted"),
+    Shown("acceptance", "false_accept_rate", "accepted_given_bad", "accepted_given_bad"),
+    Shown("acceptance", "false_reject_rate", "good_given_rejected", "good_given_rejected"),
+    Shown("acceptance", "false_reject_rate", "rejected_given_good", "rejected_given_good"),
+    Shown("acceptance", "overturn_rate", "settled_appeals", "settled_appeals"),
+    Shown("appeals", "appeal_rate", POOLED, "appealed"),
+    Shown("appeals", "overturned_share", POOLED, "overturned"),
+    Shown("appeals", "open_share", POOLED, "open"),
 )
+"""What is drawn of each check, from above."""
 
 
 def use_evidence_of(facts: Facts) -> list[dict[str, Any]]:
     """Give the checks that anything was measured for, each with its figures, verdicts and weeks."""
     parts: list[dict[str, Any]] = []
-    for asked in PARTS:
-        measures = [row for row in facts.measures if row["check"] == asked.check]
-        verdicts = [row for row in facts.verdicts if row["check"] == asked.check]
-        dimensions = list(dict.fromkeys(row["dimension"] for row in measures if _drawn(asked, row)))
-        own = [name for name in dimensions if asked.check != "review" or name == POOLED]
+    for check, scale in SCALES.items():
+        shown = [entry for entry in SHOWN if entry.check == check]
+        drawn = {(entry.measure, entry.kind) for entry in shown}
+        measures = [row for row in facts.measures if row["check"] == check]
+        verdicts = [row for row in facts.verdicts if row["check"] == check]
+        known = dict.fromkeys(row["dimension"] for row in measures if (row["measure"], row["kind"]) in drawn)
         parts += [
             {
-                "check": asked.check,
+                "check": check,
                 "dimension": dimension,
-                "scale": asked.scale,
-                "rows": _rows(asked, measures, verdicts, dimension),
+                "scale": scale,
+                "rows": [row for entry in shown for row in _rows(entry, measures, verdicts, dimension)],
                 "verdicts": [verdict_of(row) for row in verdicts if row["dimension"] == dimension],
-                "named": _named(measures) if asked.check == "review" else "",
-                "weeks": _weeks(facts) if asked.check == "appeals" else [],
+                "named": _named(measures) if check == "review" else "",
+                "weeks": _weeks(facts) if check == "appeals" else [],
             }
-            for dimension in own
+            for dimension in known
+            if check != "review" or dimension == POOLED
         ]
     return parts
 
 
-def _drawn(asked: Question, row: Row) -> bool:
-    return any((row["measure"], row["kind"]) == (shown.measure, shown.kind) for shown in asked.shown)
-
-
 def _rows(
-    asked: Question, measures: Sequence[MeasuresRow], verdicts: Sequence[VerdictsRow], dimension: str
+    shown: Shown, measures: Sequence[MeasuresRow], verdicts: Sequence[VerdictsRow], dimension: str
 ) -> list[dict[str, Any]]:
-    """Give what is drawn: each figure over all, then by source; with the limit it is compared with."""
+    """Give a figure over all with the limit it is compared with, then by source."""
+    own = [
+        row
+        for row in measures
+        if (row["measure"], row["kind"]) == (shown.measure, shown.kind)
+        and row["dimension"] == dimension
+        and finite(row["value"]) is not None
+    ]
+    limits = _limits(verdicts, shown, dimension)
     rows = []
-    for shown in asked.shown:
-        own = [
-            row
-            for row in measures
-            if (row["measure"], row["kind"]) == (shown.measure, shown.kind)
-            and row["dimension"] == dimension
-            and finite(row["value"]) is not None
-        ]
-        limits = _limits(verdicts, shown, dimension)
-        for row in sorted(own, key=lambda row: (row["source"] != POOLED, row["source"])):
-            whole = row["source"] == POOLED
-            word = say(f"use_evidence.{asked.check}.{shown.word}") if whole else row["source"]
-            rows.append({"word": word, "whole": whole, **figure_of(row), **(limits if whole else {})})
+    for row in sorted(own, key=lambda row: (row["source"] != POOLED, row["source"])):
+        whole = row["source"] == POOLED
+        word = say(f"use_evidence.{shown.check}.{shown.word}") if whole else row["source"]
+        rows.append({"word": word, "whole": whole, **figure_of(row), **(limits if whole else {})})
     return rows
 
 
