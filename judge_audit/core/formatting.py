@@ -61,6 +61,21 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def percentile(value: float) -> str:
+    """Write a percentile, which is in percent already."""
+    return f"{value:.0f} %"
+
+
+def share_text(share: float) -> str:
+    """Write a share as a percentage; one that is small but not nothing never reads as 0 %."""
+    return percent(share) if 100 * share >= 1 or share == 0 else "under 1 %"
+
+
+def fine_percent(share: float) -> str:
+    """Write a share, which may be a difference of two: with a decimal below 10 %."""
+    return true_minus(f"{100 * share:.1f} %" if 0 < abs(share) < 0.0995 else percent(share))
+
+
 def shortened(text: str, limit: int = 44) -> str:
     """Cut a long name, with an ellipsis where it was cut."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.ladders.premature import NAME as PREMATURE
+from judge_audit.core.formatting import share_text
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State, Verdict
 from judge_audit.decisions.standings import POSITION_ROW, capability_of
@@ -16,13 +17,13 @@ from judge_audit.report.sections.canaries import canaries_of, canary_caveat
 from judge_audit.report.sections.comparisons import comparisons_of
 from judge_audit.report.sections.covariates import covariates_of
 from judge_audit.report.sections.dimensions import dimensions_of
-from judge_audit.report.sections.headroom import hacking_of
+from judge_audit.report.sections.headroom import headroom_of
 from judge_audit.report.sections.history import history_of
 from judge_audit.report.sections.ladders import find_movers, is_fault, ladder_sections, severity, verdict_of
 from judge_audit.report.sections.people import people_of
 from judge_audit.report.sections.scale import refused_of, scale_of
 from judge_audit.report.sections.sight import sight_of
-from judge_audit.report.sections.source_stability import between_of
+from judge_audit.report.sections.source_stability import source_stability_of
 from judge_audit.report.sections.strips import strips_of
 from judge_audit.report.sections.use_evidence import use_evidence_of
 
@@ -95,8 +96,8 @@ def make_document(
         "people": people_of(facts),
         "use_evidence": use_evidence_of(facts),
         "movers": find_movers(facts, placing),
-        "hacking": hacking_of(con, facts, placing),
-        "between": between_of(facts),
+        "hacking": headroom_of(con, facts, placing),
+        "between": source_stability_of(facts),
         "dimensions": dimensions_of(facts, kinds),
         "refused": refused_of(facts.verdicts),
         "history": history_of(con, facts),
@@ -210,12 +211,6 @@ def _coverage_caveats(facts: Facts) -> list[str]:
     if not rows:
         return [say("report.caveats.no_traffic")]
     return [row["reason"] for row in rows if row["verdict"] != Verdict.PASS]
-
-
-def share_text(share: float) -> str:
-    """Write a share as a percentage; one that is small but not nothing never reads as 0 %."""
-    percent = 100 * share
-    return f"{percent:.0f} %" if percent >= 1 or percent == 0 else "under 1 %"
 
 
 def states_of(facts: Facts) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.mismatches.mismatch_rows import damage, subscore
-from judge_audit.core.formatting import lift_text, number_text, shortened
+from judge_audit.core.formatting import lift_text, number_text, percentile, share_text, shortened
 from judge_audit.core.messages import knows, say
 from judge_audit.core.templating import strict_environment
 from judge_audit.core.vocabulary import Capability, Position, Verdict
@@ -20,18 +20,17 @@ from judge_audit.report.charts import (
     people_charts,
     use_charts,
 )
-from judge_audit.report.document import share_text
 from judge_audit.report.sections import (
     anchors,
     changes,
     comparisons,
     covariates,
     dimensions,
+    headroom,
     people,
     people_agreement,
+    source_stability,
 )
-from judge_audit.report.sections import headroom as hacking
-from judge_audit.report.sections import source_stability as between
 from judge_audit.report.sheets.axis_sheet import region_text
 from judge_audit.report.sheets.page_pictures import QUALITY, SIDE
 from judge_audit.stimuli.mismatches.kind import hardness
@@ -117,7 +116,7 @@ def headline(document: Mapping[str, Any]) -> list[str]:
     listed = [
         say(
             f"report.meaning.beats_{'next' if place else 'first'}",
-            percent=percent(value),
+            percent=percentile(value),
             source=figures.source_name(source),
         )
         for place, (source, value) in enumerate(meaning["headline_percentiles"].items())
@@ -156,11 +155,6 @@ def enumeration(parts: list[str]) -> str:
     return ", ".join(parts[:-1]) + say("report.meaning.and") + parts[-1]
 
 
-def percent(value: float) -> str:
-    """Write a percentile that is already in percent."""
-    return f"{value:.0f} %"
-
-
 def plainly(reason: str) -> str:
     """Leave out of a reason what the caveats have said once for all of them."""
     for sentence in (say("notes.provisional"), say("notes.pooled")):
@@ -195,13 +189,13 @@ def environment() -> jinja2.Environment:
         "weight_chart": covariate_charts.weight_chart,
         "percent_text": figures.percent_text,
         "lift_text": lift_text,
-        "family_chart": hacking.family_chart,
-        "direction": hacking.direction,
-        "doses_text": hacking.doses_text,
-        "between_chart": between.between_chart,
+        "family_chart": headroom.family_chart,
+        "direction": headroom.direction,
+        "doses_text": headroom.doses_text,
+        "between_chart": source_stability.between_chart,
         "compared_share": comparisons.share_and_interval,
         "compared_agreement": comparisons.agreement_and_interval,
-        "spread_text": between.spread_text,
+        "spread_text": source_stability.spread_text,
         "forest_interval": figures.lift_with_interval,
         "curve": ladder_charts.curve,
         "histogram": histograms.histogram,
@@ -220,7 +214,7 @@ def environment() -> jinja2.Environment:
         "subscore_name": subscore,
         "hardness": hardness,
         "amount": people_agreement.amount,
-        "beside_chart": people_charts.beside_chart,
+        "agreement_chart": people_charts.agreement_chart,
         "choice_chart": people_charts.choice_chart,
         "source_histogram": histograms.source_histogram,
         **{name: getattr(figures, name) for name in figures.WRITERS},
@@ -237,7 +231,7 @@ def environment() -> jinja2.Environment:
     environment.filters |= {
         "number": number_text,
         "lift": lift_text,
-        "percent": percent,
+        "percent": percentile,
         "share": share_text,
         "source": figures.source_name,
         "short": shortened,

@@ -136,12 +136,7 @@ def _pair_chart(
 ) -> Markup:
     """Draw a figure against the approved judge (filled, with its interval) and the night before (hollow).
 
-    Args:
-        history: The history.
-        figure: order or move.
-        limits: Values to draw a broken line at.
-        write: Writes a value.
-        ends: Lowest and highest value the drawing reaches at least, and between them the one of no change.
+    `limits` are drawn as broken lines; `ends` are the lowest value reached at least, that of no change, the highest.
     """
     nights = history["nights"]
     series = {against: _points(nights, figure, against, write) for against in ("approved", "before")}

@@ -78,7 +78,7 @@ def _layout(places: Sequence[Row]) -> Layout:
     return Layout(scale, head=14.0 if long else 0.0, line=19.0 if compact else LINE, compact=compact)
 
 
-def beside_chart(part: Row) -> Markup:
+def agreement_chart(part: Row) -> Markup:
     """Draw how people agree with one another, and the judge with the same people, source by source.
 
     Args:

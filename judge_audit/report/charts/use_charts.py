@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Required
 
-from judge_audit.core.formatting import lift_text, percent, shortened, true_minus
+from judge_audit.core.formatting import fine_percent, lift_text, shortened
 from judge_audit.core.messages import say
 from judge_audit.report.charts.svg import (
     WIDTH,
@@ -44,18 +44,13 @@ LINE, SMALL_LINE = 32, 24
 WEEKS_TOP, WEEKS_HEIGHT, WEEKS_LEFT = 10, 110, 42
 
 
-def share_text(value: float) -> str:
-    """Write a share, which may be a difference of two."""
-    return true_minus(f"{100 * value:.1f} %" if 0 < abs(value) < 0.0995 else percent(value))
-
-
 def evidence_figure(row: EvidenceRow, scale: str) -> str:
     """Write a figure with its interval."""
     return with_interval(row, _writer(scale))
 
 
 def _writer(scale: str) -> Callable[[float], str]:
-    return lift_text if scale == LIFT else share_text
+    return lift_text if scale == LIFT else fine_percent
 
 
 def evidence_chart(part: Row) -> Markup:
@@ -131,13 +126,13 @@ def weeks_chart(series: Row) -> Markup:
     for value, kind in ((0.0, "zero"), (high / 2, "grid"), (high, "grid")):
         level = at(0, value)[1]
         parts.append(line(kind, WEEKS_LEFT, WIDTH - 8, level, level))
-        parts.append(text(WEEKS_LEFT - 5, level + 3.5, share_text(value), "end"))
+        parts.append(text(WEEKS_LEFT - 5, level + 3.5, fine_percent(value), "end"))
     for place, point in enumerate(points):
         (x, below), (_, above) = at(place, point["ci_low"]), at(place, point["ci_high"])
         parts.append(line("reach part", x, x, below, above))
     parts.append(polyline("mean", (at(place, point["value"]) for place, point in enumerate(points))))
     for place, point in enumerate(points):
-        title = f"{point['week']}: {share_text(point['value'])} (n = {point['n']})"
+        title = f"{point['week']}: {fine_percent(point['value'])} (n = {point['n']})"
         parts.append(circle("dot", *at(place, point["value"]), 2.6, title=title))
     first, last = points[0]["week"], points[-1]["week"]
     parts += [

@@ -10,6 +10,7 @@ from judge_audit.report.facts import rows_of
 
 if TYPE_CHECKING:
     import duckdb
+    from judge_audit_schemas.rows import CanaryNightsRow
 
     from judge_audit.report.facts import Facts
 
@@ -39,9 +40,12 @@ def canaries_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any] 
     """Give what the canaries of the audit showed; None if its judge's weights are pinned."""
     asking = facts.audit.get("canary_asking")
     judge_id = facts.audit["judge_id"]
-    if asking is None or not (rows := rows_of(con, NIGHT, judge_id, asking)):
+    if asking is None:
         return None
-    (row,) = rows
+    nights: list[CanaryNightsRow] = rows_of(con, NIGHT, judge_id, asking)
+    if not nights:
+        return None
+    (row,) = nights
     lineage = row.pop("lineage_id")
     order: list[str] = []
     if row["answer"] in ANOTHER:

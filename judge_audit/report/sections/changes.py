@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from markupsafe import Markup
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import jinja2
+    from judge_audit_schemas.rows import RankChangesRow
     from numpy.typing import NDArray
 
     from judge_audit.decisions.judge_change import Change, OnAnchors, Replay
@@ -105,7 +106,8 @@ def changes_of(change: Change, replayed: Replay | None = None) -> dict[str, Any]
 
 
 def _version(change: Change, version: OnAnchors) -> dict[str, Any]:
-    rows = [row for row in change.rank_changes if row["anchors_used"] == version.anchors.version]
+    rank_changes = cast("list[RankChangesRow]", change.rank_changes)
+    rows = [row for row in rank_changes if row["anchors_used"] == version.anchors.version]
     dimensions = [_dimension(version, part, rows) for part in version.dimensions]
     compared = {part.dimension for part in version.dimensions}
     return {
@@ -119,7 +121,7 @@ def _version(change: Change, version: OnAnchors) -> dict[str, Any]:
     }
 
 
-def _dimension(version: OnAnchors, part: OnDimension, rows: Sequence[Row]) -> dict[str, Any]:
+def _dimension(version: OnAnchors, part: OnDimension, rows: Sequence[RankChangesRow]) -> dict[str, Any]:
     mine = [row for row in rows if row["dimension"] == part.dimension]
     verdicts = {
         measure: {
@@ -154,19 +156,23 @@ def _figures(part: OnDimension) -> dict[str, Any]:
     return known
 
 
-def gravity(row: Row) -> tuple[Any, ...]:
+def gravity(row: RankChangesRow) -> tuple[Any, ...]:
     """Sort pairs turned round: against people first, across tiers first, the widest turn first."""
-    width = abs(row["old_rank_first"] - row["old_rank_second"]) + abs(
-        row["new_rank_first"] - row["new_rank_second"]
+    width = sum(
+        abs((first or 0.0) - (second or 0.0))
+        for first, second in (
+            (row["old_rank_first"], row["old_rank_second"]),
+            (row["new_rank_first"], row["new_rank_second"]),
+        )
     )
     word = GRAVITY.index(row["direction"])
     return (word, not row["across_tiers"], -width, row["anchor_first"], row["anchor_second"])
 
 
-def _shown(rows: Iterable[Row]) -> list[Row]:
+def _shown(rows: Iterable[RankChangesRow]) -> list[RankChangesRow]:
     """Choose the gravest pairs, no anchor in more than two of them."""
     often: dict[str, int] = {}
-    gravest: list[Row] = []
+    gravest: list[RankChangesRow] = []
     for row in sorted(rows, key=gravity):
         names = (row["anchor_first"], row["anchor_second"])
         if all(often.get(name, 0) < ONE_ANCHOR for name in names):
@@ -177,7 +183,7 @@ def _shown(rows: Iterable[Row]) -> list[Row]:
     return gravest
 
 
-def _places(part: OnDimension, shown: Sequence[Row]) -> list[dict[str, Any]]:
+def _places(part: OnDimension, shown: Sequence[RankChangesRow]) -> list[dict[str, Any]]:
     """Give the places of the anchors before and after; of many, only those that tell something."""
     if part.whole is None:
         return []

@@ -15,7 +15,7 @@ from judge_audit.stimuli.mismatches.kind import DIMENSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
+    from judge_audit_schemas.rows import MeasuresRow, UnsuitedRow, VerdictsRow
 
     from judge_audit.report.facts import Facts
     from judge_audit.report.figures import Figure
@@ -157,7 +157,7 @@ def _figure(rows: Iterable[MeasuresRow], measure: str, kind: str) -> Figure | No
     )
 
 
-def _unsuited(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _unsuited(rows: Sequence[UnsuitedRow]) -> list[dict[str, Any]]:
     """Count the items that did not suit, by kind and reason; a kind that was refused whole has no count."""
     items_of: dict[tuple[str, str], list[str]] = {}
     for row in rows:

@@ -48,7 +48,7 @@ class Mix(Changed):
     recipe: str
 
 
-def hacking_of(
+def headroom_of(
     con: duckdb.DuckDBPyConnection, facts: Facts, placing: Mapping[str, Placing]
 ) -> list[dict[str, Any]]:
     """Put together what is known of headroom, one entry per dimension; empty if nothing was tried."""

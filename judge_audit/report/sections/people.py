@@ -47,7 +47,7 @@ def people_of(facts: Facts) -> dict[str, Any]:
     empty |= {"choices": [], "limitations": []}
     if not facts.people_measures and not _of(facts.measures, BESIDE, "judge_agreement"):
         return {"labelled": False, "missing": say("people.nobody"), **empty}
-    names = dimensions_of(facts)
+    names = _dimension_names(facts)
     return {
         "labelled": True,
         "missing": None,
@@ -60,7 +60,7 @@ def people_of(facts: Facts) -> dict[str, Any]:
     }
 
 
-def dimensions_of(facts: Facts) -> list[str]:
+def _dimension_names(facts: Facts) -> list[str]:
     """List the judge's dimensions that are compared with people, then those that only people know."""
     own = [row["dimension"] for row in facts.verdicts if row["check"] == BESIDE]
     own += [row["dimension"] for row in _of(facts.measures, BESIDE, "judge_agreement")]
@@ -117,7 +117,7 @@ def _dimension(facts: Facts, name: str) -> dict[str, Any]:
     part = {
         "dimension": name,
         "places": [place for place in places if place["people"] or place["judge"]],
-        "thrown_together": _thrown_together(facts, name, pooled_ceiling),
+        "thrown_together": _pooled_sources(facts, name, pooled_ceiling),
         "ceiling_one_rater": single.get(WITHIN),
         "on_mean": _figures(facts.measures, BESIDE, "judge_on_mean", name, POOLED).get(POOLED),
         "retest": _figures(facts.measures, "retest", "retest_spearman", name).get(POOLED),
@@ -131,7 +131,7 @@ def _over_sources(figures: dict[str, Figure]) -> dict[str, Figure]:
     return {POOLED if source == WITHIN else source: figure for source, figure in figures.items()}
 
 
-def _thrown_together(facts: Facts, name: str, ceiling: Figure | None) -> dict[str, Any]:
+def _pooled_sources(facts: Facts, name: str, ceiling: Figure | None) -> dict[str, Any]:
     """Give people and the judge with all sources as one."""
     people, judge = (
         _figures(facts.measures, BESIDE, measure, name, THROWN_TOGETHER).get(POOLED)
@@ -200,7 +200,7 @@ def choices_of(facts: Facts) -> list[dict[str, Any]]:
     rows = [row for row in facts.measures if row["check"] == CHOICE and row["source"] == POOLED]
     parts = []
     known = {row["dimension"] for row in rows}
-    for name in dict.fromkeys([*dimensions_of(facts), *sorted(known)]):
+    for name in dict.fromkeys([*_dimension_names(facts), *sorted(known)]):
         figures = {row["measure"]: figure_of(row) for row in rows if row["dimension"] == name}
         part = {
             "dimension": name,

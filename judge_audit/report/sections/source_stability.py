@@ -29,7 +29,7 @@ DRAWN = 5
 LIFTS = {EDGE: "edge_lift", TOP: "top_lift"}
 
 
-def between_of(facts: Facts) -> list[dict[str, Any]]:
+def source_stability_of(facts: Facts) -> list[dict[str, Any]]:
     """Put together what is known of differences between sources, one entry per dimension and effect."""
     verdicts = [row for row in facts.verdicts if row["check"] == NAME]
     parts = []

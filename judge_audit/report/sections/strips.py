@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from judge_audit.core.vocabulary import State
 from judge_audit.report.facts import rows_of
@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import duckdb
+    from judge_audit_schemas.rows import ZonesRow
 
     from judge_audit.report.facts import Facts
     from judge_audit.stimuli.axes.axis import Axis
-
-    Row = Mapping[str, Any]
 
 RUNGS = 8
 """Rungs shown of a ladder; with the original they fill three rows of three on a phone."""
@@ -32,6 +31,18 @@ WHERE probes.plan_id = $1 AND probes.rung > 0
 GROUP BY ALL
 ORDER BY probes.axis, probes.item_id, probes.rung
 """
+
+
+class Rung(TypedDict):
+    """A rung of an item's ladder, and whether it changed no pixel."""
+
+    axis: str
+    item_id: str
+    source: str
+    rung: int
+    strength: float
+    region: str | None
+    inert: bool
 
 
 def strips_of(con: duckdb.DuckDBPyConnection, facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
@@ -49,9 +60,10 @@ def strips_of(con: duckdb.DuckDBPyConnection, facts: Facts, axes: Mapping[str, A
         shown), provisional (None where nobody can say), rungs (rung, strength and zone of each that is shown)
         and climbed (how many rungs there are), in the order of the axes.
     """
-    rungs: dict[str, dict[str, list[Row]]] = {}
+    rungs: dict[str, dict[str, list[Rung]]] = {}
     audit = facts.audit
-    for row in rows_of(con, CLIMBED, audit["plan_id"], audit["judge_id"], State.INERT.value):
+    rows: list[Rung] = rows_of(con, CLIMBED, audit["plan_id"], audit["judge_id"], State.INERT.value)
+    for row in rows:
         rungs.setdefault(row["axis"], {}).setdefault(row["item_id"], []).append(row)
     zones = {(row["axis"], row["item_id"]): row for row in facts.zones}
     climbed = {name: axis for name, axis in axes.items() if name in rungs}
@@ -64,19 +76,22 @@ def strips_of(con: duckdb.DuckDBPyConnection, facts: Facts, axes: Mapping[str, A
     return strips
 
 
-def _middle(zones: Mapping[str, Row | None]) -> str | None:
+def _middle(zones: Mapping[str, ZonesRow | None]) -> str | None:
     """Give the item whose visible point is the middle one; None where nobody can say."""
-    known = sorted((row["perceptible_low"], item) for item, row in zones.items() if row and _is_known(row))
+    known = sorted(
+        (row["perceptible_low"], item)
+        for item, row in zones.items()
+        if row and row["perceptible_low"] is not None
+    )
     return str(known[(len(known) - 1) // 2][1]) if known else None
 
 
-def _is_known(zone: Row) -> bool:
-    return zone["perceptible_low"] is not None
-
-
-def _strip(axis: Axis, rows: Sequence[Row], zone: Row | None) -> dict[str, Any]:
-    names = ("perceptible_low", "perceptible_high", "objectionable")
-    low, high, bad = (zone[name] if zone else None for name in names)
+def _strip(axis: Axis, rows: Sequence[Rung], zone: ZonesRow | None) -> dict[str, Any]:
+    low, high, bad = (
+        (zone["perceptible_low"], zone["perceptible_high"], zone["objectionable"])
+        if zone
+        else (None, None, None)
+    )
     named = [
         "inert" if row["inert"] else zone_at(row["strength"], low, high, bad, axis.overdone) for row in rows
     ]
@@ -86,7 +101,7 @@ def _strip(axis: Axis, rows: Sequence[Row], zone: Row | None) -> dict[str, Any]:
         "source": rows[0]["source"],
         "region": rows[0]["region"] or "",
         "fine": is_fine(axis),
-        "provisional": bool(zone["provisional"]) if zone and _is_known(zone) else None,
+        "provisional": bool(zone["provisional"]) if zone and low is not None else None,
         "rungs": [
             {"rung": rows[at]["rung"], "strength": rows[at]["strength"], "zone": named[at]}
             for at in chosen(named, RUNGS)
