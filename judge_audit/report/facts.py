@@ -165,28 +165,16 @@ class Facts:
     """The rows of one audit, about its judge unless stated otherwise.
 
     Attributes:
-        audit: Row of `audits`.
         configuration: Its resolved configuration.
         limits: The limits in force.
         judge: Name of the judge.
-        card: Its card.
-        items: Counts of images, of those with ladders, of sources, and of refused rows.
-        untouched: Scores of untouched images.
-        changed: Scores of changed images.
         states: Calls by source, axis and state.
         zones: What people see of each ladder.
-        curves: Rows of `curves`, those about the pictures too.
-        measures: Rows of `measures`, those about the pictures too.
-        verdicts: Rows of `verdicts`.
-        standings: Rows of `standings`.
-        controls: The controls' rows of `verdicts`.
-        people_measures: Rows of `measures` about the people who labelled.
-        people_verdicts: Rows of `verdicts` about them.
+        curves, measures: Those about the pictures too.
+        controls: Verdicts on the controls.
+        people_measures, people_verdicts: Those about the people who labelled.
         anchors: The anchors the audit used, a row for every label.
         newest_anchors: Newest version of their set in the lake, None if there is none.
-        pairs: Rows of `mismatches`, with the prompt of the intact member.
-        pair_scores: Scores before and after of every pair and dimension.
-        unsuited: Rows of `unsuited`.
     """
 
     audit: AuditsRow

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from judge_audit.core.messages import say
-from judge_audit.report.charts.svg import WIDTH, Scale, drawing, fitted, mark, text, ticks, whisker
+from judge_audit.report.charts import svg
 from judge_audit.report.figures import bounded, plain
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ def slope_chart(part: Row) -> Markup:
         return float(TOP + (place - 1) / (n - 1) * tall)
 
     looks = _looks(part["pairs"])
-    left, right = SIDE_ROOM, WIDTH - SIDE_ROOM
+    left, right = SIDE_ROOM, svg.WIDTH - SIDE_ROOM
     slope = Markup('<line class="slope {}" x1="{}" y1="{:.1f}" x2="{}" y2="{:.1f}"><title>{}</title></line>')
     parts = [
-        text(left, TOP - 9, say("change.report.before"), "middle", "row-word"),
-        text(right, TOP - 9, say("change.report.after"), "middle", "row-word"),
+        svg.text(left, TOP - 9, say("change.report.before"), "middle", "row-word"),
+        svg.text(right, TOP - 9, say("change.report.after"), "middle", "row-word"),
     ]
     for row in sorted(rows, key=lambda row: row["anchor"] in looks):
         places = {"old": f"{row['old']:g}", "new": f"{row['new']:g}"}
@@ -57,7 +57,7 @@ def slope_chart(part: Row) -> Markup:
     parts += _names(named, "old", left - 6, "end", y)
     parts += _names(named, "new", right + 6, "start", y)
     label = say("change.report.aria_slope", dimension=part["dimension"], n=len(rows), named=len(named))
-    return drawing(TOP + tall + BOTTOM, label, parts)
+    return svg.drawing(TOP + tall + BOTTOM, label, parts)
 
 
 def _looks(pairs: Sequence[Row]) -> dict[str, str]:
@@ -77,8 +77,8 @@ def _names(
     for row in sorted(rows, key=lambda row: (row[side], row["anchor"])):
         at = y(row[side])
         if at - last >= NAME - 2:
-            name = fitted(row["anchor"], SIDE_ROOM - 8)
-            parts.append(text(x, at + 3.5, name, anchor, title=row["anchor"]))
+            name = svg.fitted(row["anchor"], SIDE_ROOM - 8)
+            parts.append(svg.text(x, at + 3.5, name, anchor, title=row["anchor"]))
             last = at
     return parts
 
@@ -96,9 +96,9 @@ def tau_chart(part: Row) -> Markup:
     ]
     low = 0.0 if min(ends) >= 0 else -1.0
     low = 0.5 if min(ends) >= 0.5 else low
-    scale = Scale(low, 1.0, NAMES, WIDTH - RIGHT)
+    scale = svg.Scale(low, 1.0, NAMES, svg.WIDTH - RIGHT)
     height = TOP // 2 + LINE * len(figures) + 22
-    parts = ticks(
+    parts = svg.ticks(
         scale, [(value, plain(value)) for value in (low, (low + 1) / 2, 1.0)], 2, height - 18, height - 6
     )
     words = {name: say(f"change.report.{LINES.get(name, 'tau_line')}") for name in figures}
@@ -106,10 +106,10 @@ def tau_chart(part: Row) -> Markup:
         middle = TOP // 2 + LINE * (at + 0.5)
         look = "judge" if name != "retest" else "people"
         parts += [
-            text(NAMES - 8, middle + 3.5, words[name], "end", "row-word"),
-            whisker(scale, middle, figure, f"span {look}"),
-            mark(look, scale.x(figure["value"]), middle, f"{words[name]}: {bounded(figure)}"),
-            text(WIDTH - 2, middle + 3.5, plain(figure["value"]), "end", f"value {look}"),
+            svg.text(NAMES - 8, middle + 3.5, words[name], "end", "row-word"),
+            svg.whisker(scale, middle, figure, f"span {look}"),
+            svg.mark(look, scale.x(figure["value"]), middle, f"{words[name]}: {bounded(figure)}"),
+            svg.text(svg.WIDTH - 2, middle + 3.5, plain(figure["value"]), "end", f"value {look}"),
         ]
     listed = "; ".join(f"{words[name]} {plain(figure['value'])}" for name, figure in figures.items())
-    return drawing(height, say("change.report.aria_tau", dimension=part["dimension"], list=listed), parts)
+    return svg.drawing(height, say("change.report.aria_tau", dimension=part["dimension"], list=listed), parts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.covariates.covariate_rows import SHARE
 from judge_audit.core.messages import say
+from judge_audit.report.charts import svg
 from judge_audit.report.charts.forest import (
     BOTTOM,
     HEAD,
@@ -19,7 +20,6 @@ from judge_audit.report.charts.forest import (
     round_values,
     row_scale,
 )
-from judge_audit.report.charts.svg import WIDTH, drawing, fitted, line, rect, text, ticks, whisker
 from judge_audit.report.figures import lift_with_interval, percent_text, source_name, with_interval
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from judge_audit.report.charts.svg import Scale
     from judge_audit.report.figures import Figure
 
     Row = Mapping[str, Any]
@@ -65,20 +64,20 @@ def share_chart(part: Row) -> Markup:
     marks = [(value, percent_text(value)) for value in round_values(scale.high)]
     whole = percent_text(part["explained"]["value"])
     label = say("surface.aria_shares", share=whole, n=len(singles))
-    return drawing(height, label, [*ticks(scale, marks, TOP, height - BOTTOM, height - 7), *parts])
+    return svg.drawing(height, label, [*svg.ticks(scale, marks, TOP, height - BOTTOM, height - 7), *parts])
 
 
-def _limit(scale: Scale, verdict: Row | None, end: float) -> list[Markup]:
+def _limit(scale: svg.Scale, verdict: Row | None, end: float) -> list[Markup]:
     """Draw the limit that all together are compared with."""
     limit = verdict["limit_high"] if verdict else None
     if limit is None or limit > scale.high:
         return []
     at = scale.x(limit)
-    word = text(at, TOP + 11, say("surface.limit", limit=percent_text(limit)), "middle")
-    return [word, line("limit", at, at, TOP + HEAD - 3, end)]
+    word = svg.text(at, TOP + 11, say("surface.limit", limit=percent_text(limit)), "middle")
+    return [word, svg.line("limit", at, at, TOP + HEAD - 3, end)]
 
 
-def _bar(scale: Scale, y: float, name: str, figure: Figure, kind: str) -> list[Markup]:
+def _bar(scale: svg.Scale, y: float, name: str, figure: Figure, kind: str) -> list[Markup]:
     """Draw a bar from 0, its interval, its name before it and its figure behind."""
     middle = y + ROW / 2
     value = figure["value"] or 0.0
@@ -86,10 +85,10 @@ def _bar(scale: Scale, y: float, name: str, figure: Figure, kind: str) -> list[M
     look = "row-word" if kind == "all" else "tick"
     start, end = scale.x(0.0), scale.x(value)
     return [
-        text(NAMES - 6, middle + 3.5, fitted(name, NAMES - 8), "end", look),
-        rect(f"bar {kind}", start, y + 3.5, max(end - start, 0.8), ROW - 7, title=title),
-        whisker(scale, middle, figure, "whisker"),
-        text(WIDTH - 2, middle + 3.5, percent_text(value), "end", look),
+        svg.text(NAMES - 6, middle + 3.5, svg.fitted(name, NAMES - 8), "end", look),
+        svg.rect(f"bar {kind}", start, y + 3.5, max(end - start, 0.8), ROW - 7, title=title),
+        svg.whisker(scale, middle, figure, "whisker"),
+        svg.text(svg.WIDTH - 2, middle + 3.5, percent_text(value), "end", look),
     ]
 
 
@@ -107,8 +106,8 @@ def weight_chart(part: Row) -> Markup:
     limit = reach([figure[end] for figure in figures for end in ends])
     scale = row_scale(-limit, limit)
     parts: list[Markup] = [
-        text(scale.x(0) - 6, TOP + 9, say("surface.lower"), "end"),
-        text(scale.x(0) + 6, TOP + 9, say("surface.higher"), "start"),
+        svg.text(scale.x(0) - 6, TOP + 9, say("surface.lower"), "end"),
+        svg.text(scale.x(0) + 6, TOP + 9, say("surface.higher"), "start"),
     ]
     y = float(TOP + HEAD)
     for row in rows:
@@ -117,18 +116,18 @@ def weight_chart(part: Row) -> Markup:
         y += tall + GAP / 2
     height = round(y + BOTTOM)
     label = say("surface.aria_weights", n=len(rows), turned=sum(turns(row) for row in rows))
-    return drawing(height, label, [*lift_ticks(scale, height), *parts])
+    return svg.drawing(height, label, [*lift_ticks(scale, height), *parts])
 
 
-def _statistic(scale: Scale, y: float, row: Row, *, single: bool) -> tuple[list[Markup], float]:
+def _statistic(scale: svg.Scale, y: float, row: Row, *, single: bool) -> tuple[list[Markup], float]:
     """Draw one statistic: its name, then a line per source, or one line with a tick per source."""
     lines = len(row["weights"]) if single else 1
     tall = float(HEAD + lines * ROW - 2)
     parts = []
     if turns(row):
-        parts.append(rect("turned", 0, y, WIDTH, tall))
-        parts.append(text(WIDTH - 4, y + 13, say("surface.turned"), "end", "turned-word"))
-    parts.append(text(4, y + 13, row["name"], "start", "row-word"))
+        parts.append(svg.rect("turned", 0, y, svg.WIDTH, tall))
+        parts.append(svg.text(svg.WIDTH - 4, y + 13, say("surface.turned"), "end", "turned-word"))
+    parts.append(svg.text(4, y + 13, row["name"], "start", "row-word"))
     middle = y + HEAD + ROW / 2 - 3
     if single:
         for at, weight in enumerate(row["weights"]):
@@ -138,12 +137,12 @@ def _statistic(scale: Scale, y: float, row: Row, *, single: bool) -> tuple[list[
         if weight["value"] is not None:
             title = f"{source_name(weight['source'])}: {lift_with_interval(weight)}"
             x = scale.x(weight["value"])
-            parts.append(line("whisker", x, x, middle - 6, middle + 6, title=title))
+            parts.append(svg.line("whisker", x, x, middle - 6, middle + 6, title=title))
     parts += _dot(scale, middle, say("surface.mean"), row["weight"]) if row["weight"] else []
     return parts, tall
 
 
-def _dot(scale: Scale, y: float, name: str, figure: Figure) -> list[Markup]:
+def _dot(scale: svg.Scale, y: float, name: str, figure: Figure) -> list[Markup]:
     """Draw a weight with its interval; hollow where the interval holds 0."""
     value = figure["value"] or 0.0
     clear = all(end is not None and end * value > 0 for end in (figure["ci_low"], figure["ci_high"]))

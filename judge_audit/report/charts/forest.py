@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from judge_audit.core.formatting import lift_text
-from judge_audit.report.charts.svg import WIDTH, Scale, circle, drawing, fitted, line, text, ticks, whisker
+from judge_audit.report.charts import svg
 from judge_audit.report.figures import lift_with_interval
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def round_values(limit: float) -> list[float]:
     return [round(at * STEPS[limit], 9) for at in range(round(limit / STEPS[limit]) + 1)]
 
 
-def row_scale(low: float, high: float) -> Scale:
+def row_scale(low: float, high: float) -> svg.Scale:
     """Give the scale between names and figures."""
-    return Scale(low, high, NAMES, WIDTH - RIGHT)
+    return svg.Scale(low, high, NAMES, svg.WIDTH - RIGHT)
 
 
 def forest(groups: Sequence[Group], label: str, limit: tuple[float, str] | None = None) -> Markup:
@@ -80,8 +80,8 @@ def forest(groups: Sequence[Group], label: str, limit: tuple[float, str] | None 
     parts: list[Markup] = []
     for group in groups:
         if group.heading:
-            parts.append(text(4, y + 13, group.heading, "start", "row-word"))
-            parts.append(text(WIDTH - 4, y + 13, group.remark, "end"))
+            parts.append(svg.text(4, y + 13, group.heading, "start", "row-word"))
+            parts.append(svg.text(svg.WIDTH - 4, y + 13, group.remark, "end"))
             y += HEAD
         for entry in group.lines:
             parts += dot_row(scale, y + ROW / 2, entry)
@@ -90,14 +90,14 @@ def forest(groups: Sequence[Group], label: str, limit: tuple[float, str] | None 
     height = round(y - GAP + BOTTOM)
     if limit:
         at = scale.x(limit[0])
-        word = text(at, TOP + 11, limit[1], "middle")
-        parts = [word, line("limit", at, at, TOP + 15, height - BOTTOM), *parts]
-    return drawing(height, label, [*lift_ticks(scale, height), *parts])
+        word = svg.text(at, TOP + 11, limit[1], "middle")
+        parts = [word, svg.line("limit", at, at, TOP + 15, height - BOTTOM), *parts]
+    return svg.drawing(height, label, [*lift_ticks(scale, height), *parts])
 
 
-def dot_row(scale: Scale, y: float, entry: Line) -> list[Markup]:
+def dot_row(scale: svg.Scale, y: float, entry: Line) -> list[Markup]:
     """Draw a figure as a dot with its interval, its name before it and its value behind."""
-    name = text(NAMES - 6, y + 3.5, fitted(entry.name, NAMES - 8), "end")
+    name = svg.text(NAMES - 6, y + 3.5, svg.fitted(entry.name, NAMES - 8), "end")
     value = entry.figure["value"]
     if value is None:
         return [name]
@@ -106,14 +106,14 @@ def dot_row(scale: Scale, y: float, entry: Line) -> list[Markup]:
     title = f"{entry.name}: {lift_with_interval(entry.figure)}"
     return [
         name,
-        whisker(scale, y, entry.figure, f"whisker {kind}"),
-        circle(look, scale.x(value), y, 4, title=title),
-        text(WIDTH - 2, y + 3.5, lift_text(value), "end"),
+        svg.whisker(scale, y, entry.figure, f"whisker {kind}"),
+        svg.circle(look, scale.x(value), y, 4, title=title),
+        svg.text(svg.WIDTH - 2, y + 3.5, lift_text(value), "end"),
     ]
 
 
-def lift_ticks(scale: Scale, height: int) -> list[Markup]:
+def lift_ticks(scale: svg.Scale, height: int) -> list[Markup]:
     """Draw round lifts on both sides of 0."""
     values = sorted({sign * value for value in round_values(scale.high) for sign in (-1, 1)})
     marks = [(value, lift_text(value) if value else "0") for value in values]
-    return ticks(scale, marks, TOP, height - BOTTOM, height - 7)
+    return svg.ticks(scale, marks, TOP, height - BOTTOM, height - 7)

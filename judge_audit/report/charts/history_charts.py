@@ -10,7 +10,6 @@ from judge_audit.core.formatting import lift_text, number_text, percent, shorten
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Position
 from judge_audit.report.charts import svg
-from judge_audit.report.charts.svg import CHARACTER, WIDTH, circle, line, polygon, polyline, text
 from judge_audit.report.figures import with_interval
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-LEFT, RIGHT_END, TOP = 44.0, WIDTH - 10.0, 30.0
+LEFT, RIGHT_END, TOP = 44.0, svg.WIDTH - 10.0, 30.0
 FOOT, HEIGHT = 180, 214
 """Baseline of a drawing, and its height."""
 
@@ -112,15 +111,15 @@ def position_chart(history: Row) -> Markup:
     parts = _rules(history, plane)
     for step, name in enumerate(STEPS):
         level = plane.y(step)
-        parts.append(line("grid", WIDE_LEFT, RIGHT_END, level, level))
-        parts.append(text(WIDE_LEFT - 6, level + 3.5, shortened(name, 15), "end"))
+        parts.append(svg.line("grid", WIDE_LEFT, RIGHT_END, level, level))
+        parts.append(svg.text(WIDE_LEFT - 6, level + 3.5, shortened(name, 15), "end"))
     known = [
         (place, STEPS.index(row["position"])) for place, row in enumerate(nights) if row["position"] in STEPS
     ]
     corners: list[tuple[float, float]] = []
     for (place, step), (later, _) in zip(known, [*known[1:], known[-1]] if known else [], strict=True):
         corners += [plane.at(place, step), plane.at(later, step)]
-    parts.append(polyline("mean", corners))
+    parts.append(svg.polyline("mean", corners))
     if len(nights) <= DOTTED:
         parts += [_dot(plane, place, step, f"{_date(nights[place])}: {STEPS[step]}") for place, step in known]
     last = STEPS[known[-1][1]] if known else say("history.unknown")
@@ -153,7 +152,7 @@ def _pair_chart(
         if against == "approved":
             parts += _intervals(plane, points, dotted=dotted)
         look = "mean" if against == "approved" else "source s2"
-        parts.append(polyline(look, (plane.at(point.place, point.value) for point in points)))
+        parts.append(svg.polyline(look, (plane.at(point.place, point.value) for point in points)))
         if dotted:
             hollow = "" if against == "approved" else " hollow"
             parts += [_dot(plane, point.place, point.value, point.title, hollow) for point in points]
@@ -189,7 +188,7 @@ def _line_chart(
     parts = _rules(history, plane) + _levels(plane, (plane.low, plane.high, middle), (), write)
     if limit is not None:
         parts.append(_limit(plane, limit))
-    parts.append(polyline("mean", (plane.at(point.place, point.value) for point in points)))
+    parts.append(svg.polyline("mean", (plane.at(point.place, point.value) for point in points)))
     if len(nights) <= DOTTED:
         for point in points:
             title = f"{_date(nights[point.place])}: {write(point.value)} {point.title}".strip()
@@ -206,12 +205,12 @@ def _intervals(plane: Plane, points: Sequence[Point], *, dotted: bool) -> list[M
     ]
     if dotted:
         return [
-            line("whisker", plane.x(place), plane.x(place), plane.y(low), plane.y(high))
+            svg.line("whisker", plane.x(place), plane.x(place), plane.y(low), plane.y(high))
             for place, low, high in bounded
         ]
     outline = [plane.at(place, high) for place, _, high in bounded]
     outline += [plane.at(place, low) for place, low, _ in reversed(bounded)]
-    return [polygon("band", outline)]
+    return [svg.polygon("band", outline)]
 
 
 def _rules(history: Row, plane: Plane) -> list[Markup]:
@@ -220,10 +219,10 @@ def _rules(history: Row, plane: Plane) -> list[Markup]:
     for change in history["changes"]:
         at = plane.x(change["place"])
         word = shortened(say(f"history.change.{change['word']['kind']}", name=change["word"]["name"]), NAMED)
-        parts.append(line("change", at, at, TOP - 4, float(FOOT)))
-        wide = len(word) * CHARACTER / 2
-        if at - wide >= free and at + wide <= WIDTH:
-            parts.append(text(at, TOP - 9, word, "middle"))
+        parts.append(svg.line("change", at, at, TOP - 4, float(FOOT)))
+        wide = len(word) * svg.CHARACTER / 2
+        if at - wide >= free and at + wide <= svg.WIDTH:
+            parts.append(svg.text(at, TOP - 9, word, "middle"))
             free = at + wide + 6
     return parts
 
@@ -238,20 +237,20 @@ def _levels(
         level = plane.y(value)
         if all(abs(level - other) > 12 for other in taken):
             taken.append(level)
-            parts.append(text(plane.left - 4, level + 3.5, write(round(value, 2)), "end"))
+            parts.append(svg.text(plane.left - 4, level + 3.5, write(round(value, 2)), "end"))
             if value not in limits:
-                parts.append(line("grid", plane.left, RIGHT_END, level, level))
+                parts.append(svg.line("grid", plane.left, RIGHT_END, level, level))
     return parts
 
 
 def _limit(plane: Plane, limit: float) -> Markup:
     """Draw a margin."""
-    return line("limit", plane.left, RIGHT_END, plane.y(limit), plane.y(limit))
+    return svg.line("limit", plane.left, RIGHT_END, plane.y(limit), plane.y(limit))
 
 
 def _dot(plane: Plane, place: int, value: float, title: str, look: str = "") -> Markup:
     """Draw the dot of a night, with what it is for who points at it."""
-    return circle(f"dot{look}", *plane.at(place, value), 2.6, title=title)
+    return svg.circle(f"dot{look}", *plane.at(place, value), 2.6, title=title)
 
 
 def _drawing(history: Row, plane: Plane, parts: Sequence[Markup], label: str) -> Markup:
@@ -259,14 +258,14 @@ def _drawing(history: Row, plane: Plane, parts: Sequence[Markup], label: str) ->
     nights = history["nights"]
     whole = [
         *parts,
-        line("zero", plane.left, RIGHT_END, float(FOOT), float(FOOT)),
+        svg.line("zero", plane.left, RIGHT_END, float(FOOT), float(FOOT)),
         *(
             _approval(plane.x(place))
             for place in range(1, len(nights))
             if nights[place]["approved"] != nights[place - 1]["approved"]
         ),
-        text(plane.left, FOOT + 24, _date(nights[0]), "start"),
-        text(RIGHT_END, FOOT + 24, _date(nights[-1]), "end"),
+        svg.text(plane.left, FOOT + 24, _date(nights[0]), "start"),
+        svg.text(RIGHT_END, FOOT + 24, _date(nights[-1]), "end"),
     ]
     return svg.drawing(HEIGHT, label, whole)
 
@@ -274,7 +273,7 @@ def _drawing(history: Row, plane: Plane, parts: Sequence[Markup], label: str) ->
 def _approval(at: float) -> Markup:
     """Mark a night from which on another audit was the approved one."""
     corners = [(at - 4, FOOT + 10), (at + 4, FOOT + 10), (at, FOOT + 3)]
-    return polygon("approval", corners, title=say("history.approval"))
+    return svg.polygon("approval", corners, title=say("history.approval"))
 
 
 def _times(nights: Sequence[Row]) -> tuple[float, ...]:

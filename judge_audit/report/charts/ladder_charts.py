@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.formatting import lift_text, number_text
 from judge_audit.core.messages import say
-from judge_audit.report.charts.svg import (
-    CHARACTER,
-    WIDTH,
-    circle,
-    drawing,
-    line,
-    polygon,
-    polyline,
-    rect,
-    text,
-)
+from judge_audit.report.charts import svg
 from judge_audit.report.figures import lift_with_interval
 
 if TYPE_CHECKING:
@@ -47,7 +37,7 @@ class Frame:
         span = math.log(self.last / self.first) or 1.0
         pad = 0.05
         share = (math.log(max(strength, 1e-12) / self.first) / span + pad) / (1 + 2 * pad)
-        return LEFT + min(max(share, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
+        return LEFT + min(max(share, 0.0), 1.0) * (svg.WIDTH - LEFT - RIGHT)
 
     def y(self, value: float) -> float:
         """Place a lift."""
@@ -94,14 +84,14 @@ def curve(section: Row, reach: float, styles: Mapping[str, int]) -> Markup:
     bounded = [point for point in points if point["ci_low"] is not None and point["ci_high"] is not None]
     if len(bounded) > 1:
         outline = [*_places(frame, bounded, "ci_high"), *reversed(_places(frame, bounded, "ci_low"))]
-        parts.append(polygon("band", outline))
+        parts.append(svg.polygon("band", outline))
     for source, row in section["sources"].items():
-        parts.append(polyline(f"source s{styles.get(source, 0)}", _places(frame, row), title=source))
-    parts.append(polyline("mean", _places(frame, points)))
+        parts.append(svg.polyline(f"source s{styles.get(source, 0)}", _places(frame, row), title=source))
+    parts.append(svg.polyline("mean", _places(frame, points)))
     for point in points:
         title = f"{number_text(point['strength'])}: {lift_with_interval(point)}"
-        parts.append(circle("dot", frame.x(point["strength"]), frame.y(point["value"]), 2.6, title=title))
-    return drawing(HEIGHT, label, parts)
+        parts.append(svg.circle("dot", frame.x(point["strength"]), frame.y(point["value"]), 2.6, title=title))
+    return svg.drawing(HEIGHT, label, parts)
 
 
 def _places(frame: Frame, points: Sequence[Row], name: str = "value") -> list[tuple[float, float]]:
@@ -115,19 +105,19 @@ def _grid(frame: Frame, points: Sequence[Row]) -> list[Markup]:
     count = round(frame.reach / step)
     for value in (at * step for at in range(-count, count + 1)):
         height = frame.y(value)
-        parts.append(line("grid" if value else "zero", LEFT, WIDTH - RIGHT, height, height))
-        parts.append(text(LEFT - 5, height + 3.5, lift_text(value) if value else "0", "end"))
+        parts.append(svg.line("grid" if value else "zero", LEFT, svg.WIDTH - RIGHT, height, height))
+        parts.append(svg.text(LEFT - 5, height + 3.5, lift_text(value) if value else "0", "end"))
     middle = points[len(points) // 2]
     for point, anchor in ((points[0], "start"), (middle, "middle"), (points[-1], "end")):
-        parts.append(text(frame.x(point["strength"]), HEIGHT - 8, number_text(point["strength"]), anchor))
+        parts.append(svg.text(frame.x(point["strength"]), HEIGHT - 8, number_text(point["strength"]), anchor))
     return parts
 
 
 def _zones(zones: Row | None, frame: Frame) -> list[Markup]:
     """Shade what nobody sees, what is unsure and what is overdone, each with its word where it fits."""
-    low, high = LEFT, WIDTH - RIGHT
+    low, high = LEFT, svg.WIDTH - RIGHT
     if zones is None:
-        return [text(high, TOP - 8, say("report.ladders.zone_unknown"), "end", "zone-word")]
+        return [svg.text(high, TOP - 8, say("report.ladders.zone_unknown"), "end", "zone-word")]
     edges = {
         name: high if zones[name] is None else frame.x(zones[name])
         for name in ("unseen_below", "seen_from", "overdone_from")
@@ -141,14 +131,16 @@ def _zones(zones: Row | None, frame: Frame) -> list[Markup]:
         ("bad", bad, high),
     )
     parts = []
-    room = high - len(say("report.ladders.zone_bad")) * CHARACTER - CHARACTER if bad < high - 1 else high
+    room = (
+        high - len(say("report.ladders.zone_bad")) * svg.CHARACTER - svg.CHARACTER if bad < high - 1 else high
+    )
     for name, start, end in spans:
         if end - start < 1:
             continue
-        parts.append(rect(f"zone {name}", float(start), TOP, float(end - start), HEIGHT - TOP - BOTTOM))
+        parts.append(svg.rect(f"zone {name}", float(start), TOP, float(end - start), HEIGHT - TOP - BOTTOM))
         word = say(f"report.ladders.zone_{name}")
-        half = len(word) * CHARACTER / 2
+        half = len(word) * svg.CHARACTER / 2
         if name == "bad" or (2 * half <= end - start and (start + end) / 2 + half <= room):
             at, anchor = (end, "end") if name == "bad" else ((start + end) / 2, "middle")
-            parts.append(text(at, TOP - 8, word, anchor, "zone-word"))
+            parts.append(svg.text(at, TOP - 8, word, anchor, "zone-word"))
     return parts

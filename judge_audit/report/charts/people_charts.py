@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.formatting import percent, shortened, true_minus
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
-from judge_audit.report.charts.svg import (
-    CHARACTER,
-    WIDTH,
-    Scale,
-    drawing,
-    fitted,
-    mark,
-    rect,
-    text,
-    ticks,
-    whisker,
-)
+from judge_audit.report.charts import svg
 from judge_audit.report.figures import bounded, percent_bounds, place_name, plain
 
 if TYPE_CHECKING:
@@ -59,7 +48,7 @@ class Layout:
         compact: Whether all marks of a place share one line.
     """
 
-    scale: Scale
+    scale: svg.Scale
     head: float
     line: float
     compact: bool
@@ -71,10 +60,10 @@ def _layout(places: Sequence[Row]) -> Layout:
     ends = [figure[end] for figure in figures for end in ("value", "ci_low") if figure[end] is not None]
     low = min(0.0, STEP * math.floor(max(min(ends), -1.0) / STEP + 1e-9))
     compact = len(places) > MANY
-    long = any(len(place_name(place["source"])) * CHARACTER > NAMES - 8 for place in places)
+    long = any(len(place_name(place["source"])) * svg.CHARACTER > NAMES - 8 for place in places)
     values = 1 + sum(any(place[kind] for place in places) for kind in SERIES) if compact else 1
-    right = WIDTH - (VALUE * (values - 1) + 8 if compact else RIGHT)
-    scale = Scale(low, 1.0, 18 if long else NAMES, right)
+    right = svg.WIDTH - (VALUE * (values - 1) + 8 if compact else RIGHT)
+    scale = svg.Scale(low, 1.0, 18 if long else NAMES, right)
     return Layout(scale, head=14.0 if long else 0.0, line=19.0 if compact else LINE, compact=compact)
 
 
@@ -99,7 +88,9 @@ def agreement_chart(part: Row) -> Markup:
     label = say("people.aria_beside", dimension=part["dimension"], n=sources)
     values = [low + STEP * at for at in range(round((1.0 - low) / STEP) + 1)]
     marks = [(value, true_minus(f"{value:g}")) for value in values]
-    return drawing(height, label, [*ticks(layout.scale, marks, 2, height - BOTTOM + 4, height - 6), *parts])
+    return svg.drawing(
+        height, label, [*svg.ticks(layout.scale, marks, 2, height - BOTTOM + 4, height - 6), *parts]
+    )
 
 
 def _place(layout: Layout, y: float, gap: float, place: Row) -> tuple[list[Markup], float]:
@@ -108,16 +99,16 @@ def _place(layout: Layout, y: float, gap: float, place: Row) -> tuple[list[Marku
     tall = layout.head + (layout.line if layout.compact else layout.line * len(known))
     name = place_name(place["source"])
     whole = place["source"] == POOLED
-    parts = [rect("whole", 0, y - gap / 2, WIDTH, float(tall + gap))] if whole else []
+    parts = [svg.rect("whole", 0, y - gap / 2, svg.WIDTH, float(tall + gap))] if whole else []
     look = "row-word" if whole else "tick"
     if layout.head:
-        parts.append(text(4, y + 10, shortened(name, 60), "start", look, title=name))
+        parts.append(svg.text(4, y + 10, shortened(name, 60), "start", look, title=name))
     else:
-        word = fitted(name, NAMES - 8)
-        parts.append(text(NAMES - 6, y + tall / 2 + 3.5, word, "end", look, title=name))
+        word = svg.fitted(name, NAMES - 8)
+        parts.append(svg.text(NAMES - 6, y + tall / 2 + 3.5, word, "end", look, title=name))
     for at, kind in enumerate(known):
         middle = y + layout.head + layout.line * (at + 0.5)
-        column = WIDTH - 2.0
+        column = svg.WIDTH - 2.0
         if layout.compact:
             middle = y + layout.head + layout.line * (at + 1) / (len(known) + 1)
             column -= VALUE * (len(known) - 1 - at)
@@ -125,9 +116,9 @@ def _place(layout: Layout, y: float, gap: float, place: Row) -> tuple[list[Marku
         figure: Figure = place[kind]
         title = f"{name}, {say(f'people.{SERIES[kind]}')}: {bounded(figure)}"
         parts += [
-            whisker(layout.scale, middle, figure, f"span {kind}"),
-            mark(kind, layout.scale.x(place[kind]["value"]), middle, title),
-            text(column, centre + 3.5, plain(figure["value"]), "end", f"value {kind}"),
+            svg.whisker(layout.scale, middle, figure, f"span {kind}"),
+            svg.mark(kind, layout.scale.x(place[kind]["value"]), middle, title),
+            svg.text(column, centre + 3.5, plain(figure["value"]), "end", f"value {kind}"),
         ]
     return parts, tall
 
@@ -138,7 +129,7 @@ def choice_chart(part: Row) -> Markup:
     Args:
         part: An entry of `choices` in which the judge's figure is known.
     """
-    scale = Scale(0.0, 1.0, NAMES, WIDTH - RIGHT)
+    scale = svg.Scale(0.0, 1.0, NAMES, svg.WIDTH - RIGHT)
     parts, y = [], float(TOP)
     for kind, word in CHOICES.items():
         figure = part[kind]
@@ -149,14 +140,14 @@ def choice_chart(part: Row) -> Markup:
         long = max(scale.x(figure["value"]) - NAMES, 0.8)
         title = f"{name}: {percent_bounds(figure)}"
         parts += [
-            text(NAMES - 6, middle + 3.5, name, "end", "row-word" if kind == "judge" else "tick"),
-            rect(f"choice {kind}", NAMES, middle - 5.5, long, 11, title=title),
-            whisker(scale, middle, figure, "span choice"),
-            text(WIDTH - 2, middle + 3.5, percent(figure["value"]), "end"),
+            svg.text(NAMES - 6, middle + 3.5, name, "end", "row-word" if kind == "judge" else "tick"),
+            svg.rect(f"choice {kind}", NAMES, middle - 5.5, long, 11, title=title),
+            svg.whisker(scale, middle, figure, "span choice"),
+            svg.text(svg.WIDTH - 2, middle + 3.5, percent(figure["value"]), "end"),
         ]
         y += LINE + 6
     height = round(y + BOTTOM)
     judge, chance = (percent(part[kind]["value"]) for kind in ("judge", "random"))
     label = say("people.aria_choice", dimension=part["dimension"], judge=judge, chance=chance)
     marks = [(value, percent(value)) for value in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    return drawing(height, label, [*ticks(scale, marks, 2, height - BOTTOM + 4, height - 6), *parts])
+    return svg.drawing(height, label, [*svg.ticks(scale, marks, 2, height - BOTTOM + 4, height - 6), *parts])

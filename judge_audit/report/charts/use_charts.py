@@ -6,17 +6,7 @@ from typing import TYPE_CHECKING, Any, Required
 
 from judge_audit.core.formatting import fine_percent, lift_text, shortened
 from judge_audit.core.messages import say
-from judge_audit.report.charts.svg import (
-    WIDTH,
-    Scale,
-    circle,
-    drawing,
-    line,
-    polyline,
-    text,
-    ticks,
-    whisker,
-)
+from judge_audit.report.charts import svg
 from judge_audit.report.figures import Figure, with_interval
 
 if TYPE_CHECKING:
@@ -61,7 +51,7 @@ def evidence_chart(part: Row) -> Markup:
     """
     rows, write = part["rows"], _writer(part["scale"])
     low, high = _ends(rows, part["scale"])
-    scale = Scale(low, high, LEFT, WIDTH - RIGHT)
+    scale = svg.Scale(low, high, LEFT, svg.WIDTH - RIGHT)
     parts: list[Markup] = []
     y = float(TOP)
     for row in rows:
@@ -70,8 +60,8 @@ def evidence_chart(part: Row) -> Markup:
     height = round(y + BOTTOM)
     marks = [low, (low + high) / 2, high] if low >= 0 else [low, 0.0, high]
     written = [(value, write(value)) for value in marks]
-    grid = ticks(scale, written, TOP, height - BOTTOM + 2, height - 8, "start middle end")
-    return drawing(height, say(f"use_evidence.{part['check']}.aria", n=len(rows)), [*grid, *parts])
+    grid = svg.ticks(scale, written, TOP, height - BOTTOM + 2, height - 8, "start middle end")
+    return svg.drawing(height, say(f"use_evidence.{part['check']}.aria", n=len(rows)), [*grid, *parts])
 
 
 def _ends(rows: Sequence[Row], scale: str) -> tuple[float, float]:
@@ -86,24 +76,24 @@ def _ends(rows: Sequence[Row], scale: str) -> tuple[float, float]:
     return low, high
 
 
-def _row(row: EvidenceRow, y: float, scale: Scale, write: Callable[[float], str]) -> list[Markup]:
+def _row(row: EvidenceRow, y: float, scale: svg.Scale, write: Callable[[float], str]) -> list[Markup]:
     """Draw one figure: its word above the line, its interval and limit on it, its value behind."""
     middle = y + (22 if row["whole"] else 17)
     word_look = "row-word" if row["whole"] else "tick"
-    parts = [text(LEFT + 4, middle - 9, shortened(row["word"], 58), "start", word_look)]
+    parts = [svg.text(LEFT + 4, middle - 9, shortened(row["word"], 58), "start", word_look)]
     for limit in (row.get("limit_low"), row.get("limit_high")):
         if limit is not None:
             at = scale.x(limit)
             title = say("use_evidence.limit", value=write(limit))
-            parts.append(line("limit", at, at, middle - 7, middle + 7, title=title))
+            parts.append(svg.line("limit", at, at, middle - 7, middle + 7, title=title))
     look, radius = ("whole", 4.2) if row["whole"] else ("part", 3)
     value = row["value"] or 0.0
     title = f"{row['word']}: {write(value)}, n = {row['n']}"
     return [
         *parts,
-        whisker(scale, middle, row, f"reach {look}"),
-        circle(f"point {look}", scale.x(value), middle, radius, title=title),
-        text(WIDTH - 2, middle + 3.5, write(value), "end", "row-word"),
+        svg.whisker(scale, middle, row, f"reach {look}"),
+        svg.circle(f"point {look}", scale.x(value), middle, radius, title=title),
+        svg.text(svg.WIDTH - 2, middle + 3.5, write(value), "end", "row-word"),
     ]
 
 
@@ -116,7 +106,7 @@ def weeks_chart(series: Row) -> Markup:
     points = series["points"]
     top = max(point["ci_high"] for point in points)
     high = next((step for step in (0.05, 0.1, 0.25, 0.5, 1.0) if top <= step), 1.0)
-    width = (WIDTH - WEEKS_LEFT - 8) / max(1, len(points) - 1)
+    width = (svg.WIDTH - WEEKS_LEFT - 8) / max(1, len(points) - 1)
 
     def at(place: int, value: float) -> tuple[float, float]:
         return WEEKS_LEFT + place * width, WEEKS_TOP + WEEKS_HEIGHT * (1 - min(value, high) / high)
@@ -125,18 +115,18 @@ def weeks_chart(series: Row) -> Markup:
     parts = []
     for value, kind in ((0.0, "zero"), (high / 2, "grid"), (high, "grid")):
         level = at(0, value)[1]
-        parts.append(line(kind, WEEKS_LEFT, WIDTH - 8, level, level))
-        parts.append(text(WEEKS_LEFT - 5, level + 3.5, fine_percent(value), "end"))
+        parts.append(svg.line(kind, WEEKS_LEFT, svg.WIDTH - 8, level, level))
+        parts.append(svg.text(WEEKS_LEFT - 5, level + 3.5, fine_percent(value), "end"))
     for place, point in enumerate(points):
         (x, below), (_, above) = at(place, point["ci_low"]), at(place, point["ci_high"])
-        parts.append(line("reach part", x, x, below, above))
-    parts.append(polyline("mean", (at(place, point["value"]) for place, point in enumerate(points))))
+        parts.append(svg.line("reach part", x, x, below, above))
+    parts.append(svg.polyline("mean", (at(place, point["value"]) for place, point in enumerate(points))))
     for place, point in enumerate(points):
         title = f"{point['week']}: {fine_percent(point['value'])} (n = {point['n']})"
-        parts.append(circle("dot", *at(place, point["value"]), 2.6, title=title))
+        parts.append(svg.circle("dot", *at(place, point["value"]), 2.6, title=title))
     first, last = points[0]["week"], points[-1]["week"]
     parts += [
-        text(WEEKS_LEFT, height - 7, first, "start"),
-        text(WIDTH - 8, height - 7, last, "end"),
+        svg.text(WEEKS_LEFT, height - 7, first, "start"),
+        svg.text(svg.WIDTH - 8, height - 7, last, "end"),
     ]
-    return drawing(height, say(f"use_evidence.{series['measure']}_aria", first=first, last=last), parts)
+    return svg.drawing(height, say(f"use_evidence.{series['measure']}_aria", first=first, last=last), parts)
