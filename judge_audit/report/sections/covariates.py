@@ -15,7 +15,7 @@ from judge_audit.report.sections.ladders import verdict_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit_schemas.rows import MeasuresRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.report.facts import Facts
     from judge_audit.report.figures import Figure
@@ -41,9 +41,7 @@ def covariates_of(facts: Facts) -> list[dict[str, Any]]:
     ]
 
 
-def _part(
-    dimension: str, measures: Sequence[MeasuresRow], verdicts: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def _part(dimension: str, measures: Sequence[MeasuresRow], verdicts: Sequence[VerdictsRow]) -> dict[str, Any]:
     wholes = {row["source"]: figure_of(row) for row in measures if row["measure"] == SHARE}
     explained = wholes.pop(POOLED, None)
     statistics = _statistics(measures)
@@ -132,7 +130,7 @@ def _advice(part: Row) -> list[str]:
     return advice
 
 
-def _comparison(row: Row, explained: Row) -> str:
+def _comparison(row: VerdictsRow, explained: Figure) -> str:
     """Compare the share explained with its limit, and say what follows."""
     limit, end = row["limit_high"], explained["ci_high"]
     if row["verdict"] == Verdict.FAIL:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from judge_audit.report.percentiles import lift
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit_schemas.rows import ZonesRow
+    from judge_audit_schemas.rows import VerdictsRow, ZonesRow
 
     from judge_audit.report.facts import Changed, Facts, Untouched
     from judge_audit.report.percentiles import Placing
@@ -84,13 +84,14 @@ def _point(row: Row) -> dict[str, Any]:
     return {name: finite(row[name]) for name in ("rung", "strength", "value", "ci_low", "ci_high", "n")}
 
 
-def verdict_of(row: Row) -> dict[str, Any]:
+def verdict_of(row: VerdictsRow) -> VerdictsRow:
     """Take what the report shows of a verdict out of its row."""
     wanted = (
         "check", "measure", "axis", "dimension", "kind", "verdict", "finding", "provisional", "reason",
         "value", "ci_low", "ci_high", "limit_low", "limit_high", "n", "n_needed",
     )  # fmt: skip
-    return {name: finite(row[name]) for name in wanted}
+    shown: Row = row
+    return cast("VerdictsRow", {name: finite(shown[name]) for name in wanted})
 
 
 def zones_of(zones: Sequence[ZonesRow], axis: str) -> dict[str, Any] | None:
@@ -195,7 +196,7 @@ def _rise(row: Changed, first: Untouched, reference: Placing, rise: float) -> di
     }
 
 
-def severity(verdict: Row) -> tuple[int, int, float]:
+def severity(verdict: VerdictsRow) -> tuple[int, int, float]:
     """Order faults: proved before provisional, what an optimiser would ride first, then by size.
 
     Blindness comes last, proved as it is: a judge may well be used for what it does see.
@@ -240,7 +241,7 @@ def severity(verdict: Row) -> tuple[int, int, float]:
     return group, rank, -abs(verdict["value"] or 0.0)
 
 
-def is_fault(verdict: Row) -> bool:
+def is_fault(verdict: VerdictsRow) -> bool:
     """Whether a verdict convicts the judge; those on read items or on one cell only accompany others."""
     own = verdict["kind"] != READ and verdict["subject"] != IMAGES and verdict["measure"] != CELL
     return bool(verdict["verdict"] == Verdict.FAIL and own)
