@@ -12,7 +12,7 @@ from judge_audit.core.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
     from judge_audit.core.configuration import Configuration
-    from judge_audit.report.sheets.sheets import Ladder
+    from judge_audit.report.sheets.axis_sheet import Ladder
     from judge_audit.stimuli.axes.axis import Axis
 
 MOST = 12
@@ -66,7 +66,8 @@ def plan(
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
     """Say what each verdict needs and what a budget buys, from a pilot or stated spread; or draw with --show."""
-    from judge_audit.report.sheets.sheets import sheet_png
+    from judge_audit.report.sheets.axis_sheet import draw_sheet
+    from judge_audit.report.sheets.layout import png_of
 
     if show is not None and show_pairs is not None:
         raise UsageError("plan draws one thing: give --show AXIS or --show-pairs KIND.")
@@ -100,7 +101,7 @@ def plan(
     axis = _axis(show, configuration.project if configuration else "")
     ladders = _ladders(configuration, axis, count)
     target = out or Path(f"{axis.name}.png")
-    _write(target, sheet_png(axis, ladders))
+    _write(target, png_of(draw_sheet(axis, ladders)))
     if as_json:
         print_json(_told(axis, ladders, target))
         return
@@ -127,13 +128,14 @@ def _plan_pairs(
 ) -> None:
     """Draw pairs of a mismatch kind: of the items file, or else of the demo's pictures and of staged scenes."""
     from judge_audit.audits.plugins import find_mismatches
-    from judge_audit.report.sheets.pair_contact_sheet import (
+    from judge_audit.report.sheets.layout import png_of
+    from judge_audit.report.sheets.pair_sheet import draw_pair_sheet
+    from judge_audit.report.sheets.sheet_items import (
         demo_materials,
         materials_of_file,
         show_pairs,
         show_scene_pairs,
     )
-    from judge_audit.report.sheets.pair_sheets import pair_sheet_png
     from judge_audit.stimuli.brand_rules import example_rules, read_brand_rules
 
     found = find_mismatches(configuration.project if configuration else "")
@@ -150,7 +152,7 @@ def _plan_pairs(
         materials = materials_of_file(configuration.items, count=count, seed=configuration.seed, rules=stated)
         shown = show_pairs(kind, materials)
     target = out or Path(f"{name}.png")
-    _write(target, pair_sheet_png(kind, shown))
+    _write(target, png_of(draw_pair_sheet(kind, shown)))
     if as_json:
         told = {"picture": str(target), "kind": name, "pairs": [pair.as_json() for pair in shown]}
         print_json(told)
@@ -183,7 +185,7 @@ def _axis(name: str, project: str) -> Axis:
 def _ladders(configuration: Configuration | None, axis: Axis, count: int) -> list[Ladder]:
     """Take a few items, of the items file or else of the demo."""
     from judge_audit.demo.corpus import demo_pictures
-    from judge_audit.report.sheets.contact_sheet import ladder_of, ladders_of_file
+    from judge_audit.report.sheets.sheet_items import ladder_of, ladders_of_file
 
     if configuration is None:
         return [ladder_of(row, pixels, axis) for row, pixels in demo_pictures(count)]
@@ -198,7 +200,7 @@ def _ladders(configuration: Configuration | None, axis: Axis, count: int) -> lis
 
 def _told(axis: Axis, ladders: list[Ladder], target: Path) -> dict[str, Any]:
     """Say what the picture shows."""
-    from judge_audit.report.sheets.sheets import zone_name
+    from judge_audit.report.sheets.axis_sheet import zone_name
 
     return {
         "picture": str(target),

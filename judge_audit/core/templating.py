@@ -1,4 +1,4 @@
-"""The template engine of every page: everything is escaped, nothing undefined is let through."""
+"""The template engine of every page: everything is escaped, an undefined name is an error."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import jinja2
 
 
 def strict_environment(*folders: str) -> jinja2.Environment:
-    """Set up the engine for the templates of this folder; whoever uses it adds the words they know.
+    """Set up the engine for the report's templates; the caller adds globals and filters.
 
     Args:
-        folders: Packages whose templates are looked for before those of this one.
+        folders: Packages whose templates are looked for before those of the report.
     """
     return jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in (*folders, "judge_audit.report")]),

@@ -14,27 +14,22 @@ from judge_audit.core.atomic_file import put
 from judge_audit.core.errors import MachineryError
 from judge_audit.report.document import make_document
 from judge_audit.report.page import write_page
-from judge_audit.report.sections.headroom import draw_worst
-from judge_audit.report.sheets.pair_tiles import draw_pairs
-from judge_audit.report.sheets.pictures import pictures_of
-from judge_audit.report.sheets.strips import draw_strips
+from judge_audit.report.sheets.page_pictures import draw_pairs, draw_strips, draw_worst, pictures_of
 from judge_audit.stimuli.mismatches import mismatch_kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import duckdb
-    import numpy as np
-    from numpy.typing import NDArray
 
-    from judge_audit.report.sheets.pair_tiles import Members
+    from judge_audit.report.sheets.page_pictures import Masks, Members, Reader
     from judge_audit.stimuli.axes.axis import Axis
     from judge_audit.stimuli.mismatches.kind import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an audit found, for people and for programs.
+    """The report of an audit, for people and for programs.
 
     Attributes:
         html: One page that needs no other file.
@@ -49,10 +44,10 @@ def build_report(  # noqa: PLR0913 - what a report is made of
     con: duckdb.DuckDBPyConnection,
     audit_id: str,
     *,
-    pixels: Callable[[str], NDArray[np.uint8]] | None,
+    pixels: Reader | None,
     axes: Mapping[str, Axis],
     warnings: Sequence[str] = (),
-    masks: Callable[[str], NDArray[np.bool_] | None] | None = None,
+    masks: Masks | None = None,
     kinds: Mapping[str, Kind] | None = None,
     members: Members | None = None,
 ) -> Report:

@@ -30,11 +30,11 @@ def render(document: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
         document: The certificate's content.
         pictures: Data URIs by the digests that the content names.
     """
-    # What stands in a script is no text to a browser: no tag may end it.
+    # A browser reads a script as no text: no tag may end it.
     embedded = json.dumps(document, ensure_ascii=False, sort_keys=True).replace("<", "\\u003c")
     gate = document["gate"]
-    told = [row for row in gate["expectations"] if gate["baseline"] or not row["compares"]]
-    critical = [row for row in told if row["severity"] == "critical"]
+    asked = [row for row in gate["expectations"] if gate["baseline"] or not row["compares"]]
+    critical = [row for row in asked if row["severity"] == "critical"]
     return (
         _environment()
         .get_template("certificate.html")
@@ -42,7 +42,7 @@ def render(document: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
             doc=document,
             gate=gate,
             blocking=[row for row in critical if row["state"] != "open"],
-            warnings=[row for row in told if row["severity"] != "critical" and row["state"] != "open"],
+            warnings=[row for row in asked if row["severity"] != "critical" and row["state"] != "open"],
             pictures=pictures,
             embedded=embedded,
         )

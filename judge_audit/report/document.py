@@ -5,31 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.ladders.premature import NAME as PREMATURE
+from judge_audit.core.formatting import share_text
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State, Verdict
 from judge_audit.decisions.standings import POSITION_ROW, capability_of
 from judge_audit.report.facts import Facts, parsed, read_facts
-from judge_audit.report.figure_text import finite
-from judge_audit.report.percentiles import histogram, meaning, placing_of
+from judge_audit.report.figures import finite
+from judge_audit.report.percentiles import meaning, placing_of
 from judge_audit.report.sections.anchors import anchors_of
 from judge_audit.report.sections.canaries import canaries_of, canary_caveat
 from judge_audit.report.sections.comparisons import comparisons_of
 from judge_audit.report.sections.covariates import covariates_of
 from judge_audit.report.sections.dimensions import dimensions_of
-from judge_audit.report.sections.headroom import hacking_of
+from judge_audit.report.sections.headroom import headroom_of
 from judge_audit.report.sections.history import history_of
 from judge_audit.report.sections.ladders import find_movers, is_fault, ladder_sections, severity, verdict_of
-from judge_audit.report.sections.missing_scores import refused_of
 from judge_audit.report.sections.people import people_of
+from judge_audit.report.sections.scale import refused_of, scale_of
 from judge_audit.report.sections.sight import sight_of
-from judge_audit.report.sections.source_stability import between_of
+from judge_audit.report.sections.source_stability import source_stability_of
+from judge_audit.report.sections.strips import strips_of
 from judge_audit.report.sections.use_evidence import use_evidence_of
-from judge_audit.report.sheets.strips import strips_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
+    from judge_audit_schemas.rows import CurvesRow, MeasuresRow
 
     from judge_audit.stimuli.axes.axis import Axis
     from judge_audit.stimuli.mismatches.kind import Kind
@@ -94,12 +96,12 @@ def make_document(
         "people": people_of(facts),
         "use_evidence": use_evidence_of(facts),
         "movers": find_movers(facts, placing),
-        "hacking": hacking_of(con, facts, placing),
-        "between": between_of(facts),
+        "hacking": headroom_of(con, facts, placing),
+        "between": source_stability_of(facts),
         "dimensions": dimensions_of(facts, kinds),
         "refused": refused_of(facts.verdicts),
         "history": history_of(con, facts),
-        "scale": [_scale(facts, name) for name in dimensions],
+        "scale": [scale_of(facts, name) for name in dimensions],
         "purity": purity_of(facts, axes),
         "controls": _controls(facts),
         "states": states_of(facts),
@@ -127,36 +129,36 @@ def _advice(finding: str) -> str:
 
 def _caveats(facts: Facts, sections: Sequence[Row], warnings: Sequence[str]) -> list[str]:
     """Say what a person should know before reading a number."""
-    found = []
+    caveats = []
     if facts.audit["status"] != "complete":
-        found.append(say("report.caveats.incomplete"))
-    found += _control_caveats(facts)
+        caveats.append(say("report.caveats.incomplete"))
+    caveats += _control_caveats(facts)
     if any(row["check"] == PREMATURE and row["axis"] == POOLED for row in facts.verdicts):
-        found.append(say("missing.pictures"))
+        caveats.append(say("missing.pictures"))
     provisional = _names(
         section for section in sections if section["zones"] and section["zones"]["provisional"]
     )
     if provisional:
-        found.append(say("report.caveats.provisional", axes=provisional))
+        caveats.append(say("report.caveats.provisional", axes=provisional))
     unread = _names(section for section in sections if not section["zones"])
     if unread:
-        found.append(say("report.caveats.unread", axes=unread))
-    found += _evidence_caveats(facts)
+        caveats.append(say("report.caveats.unread", axes=unread))
+    caveats += _evidence_caveats(facts)
     if leaks := _leaks(facts):
-        found.append(say("report.caveats.leaks", list=leaks))
+        caveats.append(say("report.caveats.leaks", list=leaks))
     if facts.items["refused"] and not warnings:
-        found.append(say("report.caveats.refused_rows", n=facts.items["refused"]))
-    return [*found, *(text for text in warnings if text not in found)]
+        caveats.append(say("report.caveats.refused_rows", n=facts.items["refused"]))
+    return [*caveats, *(text for text in warnings if text not in caveats)]
 
 
 def _leaks(facts: Facts) -> str:
     """List the axes that moved another statistic more than their own."""
-    held: dict[str, list[str]] = {}
+    leaks: dict[str, list[str]] = {}
     limit = facts.limits["purity.leak"]
     for row in facts.measures:
         if row["measure"] == "leakage" and row["subject"] == IMAGES and (row["value"] or 0) > limit:
-            held.setdefault(row["axis"], []).append(say(f"report.statistic.{row['kind']}"))
-    return "; ".join(f"{axis}: {', '.join(kinds)}" for axis, kinds in held.items())
+            leaks.setdefault(row["axis"], []).append(say(f"report.statistic.{row['kind']}"))
+    return "; ".join(f"{axis}: {', '.join(kinds)}" for axis, kinds in leaks.items())
 
 
 def _names(sections: Any) -> str:  # noqa: ANN401 - any rows with an axis
@@ -170,37 +172,37 @@ def _control_caveats(facts: Facts) -> list[str]:
         verdict: ", ".join(row["kind"] for row in facts.controls if row["verdict"] == verdict)
         for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
     }
-    found = []
+    caveats = []
     if names[Verdict.FAIL]:
-        found.append(say("report.caveats.control_wrong", what=names[Verdict.FAIL]))
+        caveats.append(say("report.caveats.control_wrong", what=names[Verdict.FAIL]))
     if names[Verdict.INCONCLUSIVE]:
-        found.append(say("report.caveats.control_missed", what=names[Verdict.INCONCLUSIVE]))
-    return found
+        caveats.append(say("report.caveats.control_missed", what=names[Verdict.INCONCLUSIVE]))
+    return caveats
 
 
 def _evidence_caveats(facts: Facts) -> list[str]:
     """Say what the images and the answers cannot carry."""
-    found = []
+    caveats = []
     smallest = facts.limits["ladder.coarse_reference"]
     counts: dict[str, int] = {}
     for row in facts.untouched:
         if row["dimension"] == facts.untouched[0]["dimension"]:
             counts[row["source"]] = counts.get(row["source"], 0) + 1
     if any(count < smallest for count in counts.values()):
-        found.append(say("report.caveats.small", smallest=f"{smallest:g}"))
+        caveats.append(say("report.caveats.small", smallest=f"{smallest:g}"))
     if len(counts) == 1:
-        found.append(say("report.caveats.one_source"))
+        caveats.append(say("report.caveats.one_source"))
     asked = sum(row["calls"] for row in facts.states if row["state"] != State.INERT)
     states = states_of(facts)
     if states:
         lost = sum(row["calls"] for row in states)
         kinds = dict.fromkeys(row["state"] for row in states)
         listed = ", ".join(say(f"report.states.{state}") for state in kinds)
-        found.append(say("report.caveats.missing_scores", share=share_text(lost / asked), list=listed))
-    found += _coverage_caveats(facts)
+        caveats.append(say("report.caveats.missing_scores", share=share_text(lost / asked), list=listed))
+    caveats += _coverage_caveats(facts)
     if facts.card and not facts.card.get("pinned") and facts.audit.get("canary_asking") is None:
-        found.append(say("report.caveats.unpinned"))
-    return found
+        caveats.append(say("report.caveats.unpinned"))
+    return caveats
 
 
 def _coverage_caveats(facts: Facts) -> list[str]:
@@ -211,38 +213,15 @@ def _coverage_caveats(facts: Facts) -> list[str]:
     return [row["reason"] for row in rows if row["verdict"] != Verdict.PASS]
 
 
-def share_text(share: float) -> str:
-    """Write a share as a percentage; one that is small but not nothing never reads as 0 %."""
-    percent = 100 * share
-    return f"{percent:.0f} %" if percent >= 1 or percent == 0 else "under 1 %"
-
-
 def states_of(facts: Facts) -> list[dict[str, Any]]:
     """Count the calls that gave no score, by source, axis and what happened."""
     fine = {State.OK, State.INERT}
     return [dict(row) for row in facts.states if row["state"] not in fine]
 
 
-def _scale(facts: Facts, dimension: str) -> dict[str, Any]:
-    """Give the histogram of a dimension and what its scale can carry."""
-    rows = [row for row in facts.verdicts if row["check"] == "scale" and row["dimension"] == dimension]
-    return {
-        "dimension": dimension,
-        "histogram": histogram(facts.untouched, dimension, facts.card, facts.measures),
-        "verdicts": [verdict_of(row) for row in rows],
-    }
-
-
 def purity_of(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
     """Give, per axis, what it moved at its strongest: as a share of its own statistic, and in SDs."""
-    shares: dict[str, dict[str, float]] = {}
-    for row in facts.measures:
-        if row["subject"] == IMAGES and row["measure"] == "leakage" and finite(row["value"]) is not None:
-            shares.setdefault(row["axis"], {})[row["kind"]] = row["value"]
-    shifts: dict[str, dict[str, float]] = {}
-    for row in facts.curves:
-        if row["subject"] == IMAGES and row["measure"] == "shift" and finite(row["value"]) is not None:
-            shifts.setdefault(row["axis"], {})[row["kind"]] = row["value"]
+    shares, shifts = _by_axis(facts.measures, "leakage"), _by_axis(facts.curves, "shift")
     return [
         {
             "axis": axis,
@@ -254,6 +233,16 @@ def purity_of(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
             shifts, key=lambda name: (list(axes).index(name) if name in axes else len(axes), name)
         )
     ]
+
+
+def _by_axis(rows: Iterable[MeasuresRow | CurvesRow], measure: str) -> dict[str, dict[str, float]]:
+    """Gather what a measure about the images is, by axis and kind."""
+    values: dict[str, dict[str, float]] = {}
+    for row in rows:
+        value: float | None = finite(row["value"])
+        if row["subject"] == IMAGES and row["measure"] == measure and value is not None:
+            values.setdefault(row["axis"], {})[row["kind"]] = value
+    return values
 
 
 def _controls(facts: Facts) -> dict[str, Any]:
@@ -273,8 +262,8 @@ def _provenance(facts: Facts) -> dict[str, Any]:
     """Give everything that leads back from a figure to what it was made of."""
     audit = facts.audit
     times = {
-        name: audit[name].isoformat(timespec="seconds") if audit[name] else None
-        for name in ("started_at", "ended_at")
+        name: when.isoformat(timespec="seconds") if when else None
+        for name, when in (("started_at", audit["started_at"]), ("ended_at", audit["ended_at"]))
     }
     untouched = sum(row["calls"] for row in facts.states if row["axis"] == ORIGINAL)
     return {

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
+
+from judge_audit_schemas.rows import MismatchesRow
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import Limits, read_limits
@@ -13,8 +15,16 @@ from judge_audit.core.vocabulary import IMAGES, PEOPLE
 
 if TYPE_CHECKING:
     import duckdb
-
-    Row = dict[str, Any]
+    from judge_audit_schemas.rows import (
+        AnchorLabelsRow,
+        AuditsRow,
+        CurvesRow,
+        MeasuresRow,
+        StandingsRow,
+        UnsuitedRow,
+        VerdictsRow,
+        ZonesRow,
+    )
 
 AUDIT = """
 SELECT * FROM audits WHERE audit_id = $1 ORDER BY status = 'complete' DESC LIMIT 1
@@ -65,6 +75,11 @@ FROM items
 WHERE plan_id = $1
     AND item_id NOT IN (SELECT item_id FROM probes WHERE plan_id = $1 AND axis = 'anchor')
 """
+LADDERS = """
+SELECT count(DISTINCT item_id) AS ladders FROM probes
+WHERE plan_id = $1 AND rung > 0 AND NOT starts_with(axis, 'pair:')
+"""
+REFUSED = "SELECT count(*) AS refused FROM refusals WHERE plan_id = $1"
 SMALLEST = """
 SELECT * FROM measures WHERE audit_id = $1 AND subject = $2 AND "check" = 'controls' ORDER BY axis
 """
@@ -79,71 +94,111 @@ JOIN items ON items.plan_id = mismatches.plan_id AND items.item_id = mismatches.
 WHERE mismatches.plan_id = $1 ORDER BY kind, constructed, pair_id
 """
 PAIR_SCORES = """
-WITH told AS (
+WITH answers AS (
     SELECT item_id, axis, rung, dimension, avg("value") AS "value" FROM all_responses
     WHERE plan_id = $1 AND judge_id = $2 AND state = 'ok' AND (axis = 'original' OR starts_with(axis, 'pair:'))
     GROUP BY ALL
 )
 SELECT pair_id, damaged.dimension, intact."value" AS "before", damaged."value" AS "after" FROM mismatches
-JOIN told AS damaged ON damaged.item_id = mismatches.damaged AND damaged.axis = 'pair:' || mismatches.kind
+JOIN answers AS damaged ON damaged.item_id = mismatches.damaged AND damaged.axis = 'pair:' || mismatches.kind
     AND damaged.rung = mismatches.rung
-LEFT JOIN told AS intact ON intact.item_id = mismatches.intact AND intact.axis = 'original'
+LEFT JOIN answers AS intact ON intact.item_id = mismatches.intact AND intact.axis = 'original'
     AND intact.dimension = damaged.dimension
 WHERE plan_id = $1 ORDER BY pair_id, damaged.dimension
 """
 
 
+class Untouched(TypedDict):
+    """A score of an untouched image."""
+
+    item_id: str
+    source: str
+    cluster: str
+    dimension: str
+    value: float
+
+
+class Changed(Untouched):
+    """A score of a changed image."""
+
+    axis: str
+    rung: int
+    strength: float
+
+
+class StateCount(TypedDict):
+    """How many calls about images of a source, changed along an axis, ended in a state."""
+
+    source: str
+    axis: str
+    state: str
+    calls: int
+
+
+class Counts(TypedDict):
+    """Images of a plan, their sources, images with ladders, and rows of the items file that were refused."""
+
+    n: int
+    sources: int
+    source_names: list[str] | None
+    ladders: int
+    refused: int
+
+
+class PairRow(MismatchesRow, total=False):
+    """A row of `mismatches`, with the prompt of the intact member."""
+
+    intact_prompt: str | None
+
+
+class PairScore(TypedDict):
+    """A dimension's mean score of both members of a pair."""
+
+    pair_id: str
+    dimension: str
+    before: float | None
+    after: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The rows of one audit, judge's own unless said otherwise.
+    """The rows of one audit, about its judge unless stated otherwise.
 
     Attributes:
-        audit: Row of `audits`.
-        configuration: What the audit was asked to do.
+        configuration: Its resolved configuration.
         limits: The limits in force.
-        judge: What to call the judge.
-        card: Its card.
-        items: Counts of images, of those with ladders, of sources, and of refused rows.
-        untouched: Scores of untouched images.
-        changed: Scores of changed images.
+        judge: Name of the judge.
         states: Calls by source, axis and state.
         zones: What people see of each ladder.
-        curves: Rows of `curves`, those about the pictures too.
-        measures: Rows of `measures`, those about the pictures too.
-        verdicts: Rows of `verdicts`.
-        standings: Rows of `standings`.
-        controls: The controls' rows of `verdicts`.
-        people_measures: Rows of `measures` about the people who labelled.
-        people_verdicts: Rows of `verdicts` about them.
-        anchors: The anchors the audit went by, a row for every label.
-        newest_anchors: Newest version of their set that the lake has seen, None if there is none.
-        pairs: Rows of `mismatches`, with the prompt of the intact member.
-        pair_scores: Scores before and after of every pair and dimension.
-        unsuited: Rows of `unsuited`.
+        curves, measures: Those about the pictures too.
+        controls: Verdicts on the controls.
+        people_measures, people_verdicts: Those about the people who labelled.
+        anchors: The anchors the audit used, a row for every label.
+        newest_anchors: Newest version of their set in the lake, None if there is none.
     """
 
-    audit: Row
-    configuration: Row
+    audit: AuditsRow
+    configuration: dict[str, Any]
     limits: Limits
     judge: str
-    card: Row
-    items: Row
-    untouched: list[Row]
-    changed: list[Row]
-    states: list[Row]
-    zones: list[Row]
-    curves: list[Row]
-    measures: list[Row]
-    verdicts: list[Row]
-    standings: list[Row]
-    controls: list[Row]
-    people_measures: list[Row]
-    people_verdicts: list[Row]
-    anchors: list[Row]
+    card: dict[str, Any]
+    items: Counts
+    untouched: list[Untouched]
+    changed: list[Changed]
+    states: list[StateCount]
+    zones: list[ZonesRow]
+    curves: list[CurvesRow]
+    measures: list[MeasuresRow]
+    verdicts: list[VerdictsRow]
+    standings: list[StandingsRow]
+    controls: list[VerdictsRow]
+    people_measures: list[MeasuresRow]
+    people_verdicts: list[VerdictsRow]
+    anchors: list[AnchorLabelsRow]
     newest_anchors: int | None
-    pairs: list[Row]
-    pair_scores: list[Row]
-    unsuited: list[Row]
+    pairs: list[PairRow]
+    pair_scores: list[PairScore]
+    unsuited: list[UnsuitedRow]
 
 
 def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
@@ -152,13 +207,13 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
     Raises:
         UsageError: If the lake has no such audit.
     """
-    found = rows_of(con, AUDIT, audit_id)
-    if not found:
+    audits: list[AuditsRow] = rows_of(con, AUDIT, audit_id)
+    if not audits:
         raise UsageError(
             f"the lake has no audit “{audit_id}”. `judge-audit lake sql` on the table audits lists them."
         )
-    audit = found[0]
-    plan_id, judge_id = audit["plan_id"], audit["judge_id"]
+    (audit,) = audits
+    plan_id, judge_id, anchor_set = audit["plan_id"], audit["judge_id"], audit["anchor_set"]
     configuration = parsed(audit["configuration"])
     named = rows_of(con, "SELECT judge FROM judge_names WHERE judge_id = $1", judge_id)
     cards = rows_of(con, "SELECT kind, card FROM judges WHERE judge_id = $1 LIMIT 1", judge_id)
@@ -186,12 +241,8 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
         controls=rows_of(con, CONTROLS, audit_id),
         people_measures=_results(con, "measures", audit_id, PEOPLE),
         people_verdicts=_results(con, "verdicts", audit_id, PEOPLE),
-        anchors=rows_of(con, ANCHORS, audit["anchor_set"], str(audit["anchor_version"]))
-        if audit["anchor_set"]
-        else [],
-        newest_anchors=rows_of(con, NEWEST, audit["anchor_set"])[0]["newest"]
-        if audit["anchor_set"]
-        else None,
+        anchors=rows_of(con, ANCHORS, anchor_set, str(audit["anchor_version"])) if anchor_set else [],
+        newest_anchors=rows_of(con, NEWEST, anchor_set)[0]["newest"] if anchor_set else None,
         pairs=rows_of(con, PAIRS, plan_id),
         pair_scores=rows_of(con, PAIR_SCORES, plan_id, judge_id),
         unsuited=rows_of(
@@ -200,33 +251,27 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
     )
 
 
-def _counts(con: duckdb.DuckDBPyConnection, plan_id: str) -> Row:
+def _counts(con: duckdb.DuckDBPyConnection, plan_id: str) -> Counts:
     """Count what the plan holds."""
-    ladders = (
-        "SELECT count(DISTINCT item_id) AS ladders FROM probes "
-        "WHERE plan_id = $1 AND rung > 0 AND NOT starts_with(axis, 'pair:')"
-    )
-    refused = "SELECT count(*) AS refused FROM refusals WHERE plan_id = $1"
-    return {
-        name: value
-        for query in (COUNTED, ladders, refused)
-        for name, value in rows_of(con, query, plan_id)[0].items()
-    }
+    counts: dict[str, Any] = {}
+    for query in (COUNTED, LADDERS, REFUSED):
+        counts |= rows_of(con, query, plan_id)[0]
+    return cast("Counts", counts)
 
 
-def _results(con: duckdb.DuckDBPyConnection, table: str, audit_id: str, *subjects: str) -> list[Row]:
+def _results(con: duckdb.DuckDBPyConnection, table: str, audit_id: str, *subjects: str) -> list[Any]:
     """Read a table of results about some subjects, in the order of its key."""
     rung = ", rung" if table == "curves" else ""
     query = (
-        f"SELECT * FROM {table} "  # noqa: S608 - one of three names of ours
+        f"SELECT * FROM {table} "  # noqa: S608 - one of three tables
         "WHERE audit_id = $1 AND list_contains($2, subject) AND \"check\" NOT IN ('controls', 'change', 'replay') "
         f'ORDER BY "check", measure, source, topic, dimension, axis, kind, rater, baseline, subject{rung}'
     )
     return rows_of(con, query, audit_id, list(subjects))
 
 
-def rows_of(con: duckdb.DuckDBPyConnection, query: str, *values: str | int | list[str]) -> list[Row]:
-    """Run a query and give its rows as mappings; a number that is none becomes None."""
+def rows_of(con: duckdb.DuckDBPyConnection, query: str, *values: str | int | list[str]) -> list[Any]:
+    """Run a query and give its rows by column, for a variable that names their type; NaN becomes None."""
     done = con.execute(query, list(values))
     names = [column[0] for column in done.description or ()]
     return [
@@ -238,7 +283,7 @@ def rows_of(con: duckdb.DuckDBPyConnection, query: str, *values: str | int | lis
     ]
 
 
-def parsed(text: str | None) -> Row:
+def parsed(text: str | None) -> dict[str, Any]:
     """Read a mapping from JSON text; an empty one where there is none."""
     try:
         content = json.loads(text or "{}")

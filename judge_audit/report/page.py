@@ -7,33 +7,32 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.mismatches.mismatch_rows import damage, subscore
+from judge_audit.core.formatting import lift_text, number_text, percentile, share_text, shortened
 from judge_audit.core.messages import knows, say
 from judge_audit.core.templating import strict_environment
-from judge_audit.core.vocabulary import SMALL, Capability, Position, Verdict
-from judge_audit.report import figure_text
+from judge_audit.core.vocabulary import Capability, Position, Verdict
+from judge_audit.report import figures
 from judge_audit.report.charts import (
-    charts,
     covariate_charts,
-    forest,
+    histograms,
     history_charts,
+    ladder_charts,
     people_charts,
-    people_map,
     use_charts,
 )
-from judge_audit.report.document import share_text
 from judge_audit.report.sections import (
     anchors,
     changes,
     comparisons,
     covariates,
-    dimension_words,
+    dimensions,
+    headroom,
     people,
-    people_matrices,
+    people_agreement,
+    source_stability,
 )
-from judge_audit.report.sections import headroom as hacking
-from judge_audit.report.sections import source_stability as between
-from judge_audit.report.sheets.pictures import QUALITY, SIDE
-from judge_audit.report.sheets.strips import region_text
+from judge_audit.report.sheets.axis_sheet import region_text
+from judge_audit.report.sheets.page_pictures import QUALITY, SIDE
 from judge_audit.stimuli.mismatches.kind import hardness
 from judge_audit.stimuli.surface_statistics import STATISTICS
 
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
 
     import jinja2
 
-    from judge_audit.report.sheets.pictures import Pair
-    from judge_audit.report.sheets.strips import Tile
+    from judge_audit.report.sheets.page_pictures import Pair, Tile
 
 USES = ("filtering", "ranking", "reward", "acceptance")
 SYMBOLS = {"pass": "✓", "fail": "✕", "inconclusive": "?", "missing": "–"}
@@ -78,7 +76,7 @@ def write_page(
         worst: Pairs of data URIs of the hack forecast by item and recipe.
     """
     sources = sorted({source for section in document["ladders"] for source in section["sources"]})
-    styled = len(sources) <= charts.STYLES
+    styled = len(sources) <= ladder_charts.STYLES
     styles = {source: place if styled else 0 for place, source in enumerate(sources)}
     return (
         environment()
@@ -89,7 +87,7 @@ def write_page(
             headline=headline(document),
             sources=sources if styled else [],
             styles=styles,
-            reach=charts.reach_of(document["ladders"]),
+            reach=ladder_charts.reach_of(document["ladders"]),
             pictures=pictures,
             worst_pictures=worst or {},
             strips={row["axis"]: row for row in document["strips"]},
@@ -111,43 +109,43 @@ def write_page(
 
 def headline(document: Mapping[str, Any]) -> list[str]:
     """Say in words what a number means, and what may be done with it."""
-    found = []
+    sentences = []
     if not document["meaning"]:
         return [say("report.meaning.none")]
     meaning = document["meaning"][0]
     listed = [
         say(
             f"report.meaning.beats_{'next' if place else 'first'}",
-            percent=percent(value),
-            source=source_name(source),
+            percent=percentile(value),
+            source=figures.source_name(source),
         )
         for place, (source, value) in enumerate(meaning["headline_percentiles"].items())
     ]
     direction = say("report.higher_is_better" if document["higher_is_better"] else "report.lower_is_better")
-    text = {"value": charts.number_text(meaning["headline"]), "direction": direction}
-    if len(listed) <= charts.STYLES:
-        found.append(say("report.meaning.beats", list=enumeration(listed), **text))
+    text = {"value": number_text(meaning["headline"]), "direction": direction}
+    if len(listed) <= ladder_charts.STYLES:
+        sentences.append(say("report.meaning.beats", list=enumeration(listed), **text))
     if meaning["differ"] is not None:
         key = "differ" if meaning["differ"] >= 10 else "alike"
-        found.append(say(f"report.meaning.{key}", points=f"{meaning['differ']:.0f}"))
+        sentences.append(say(f"report.meaning.{key}", points=f"{meaning['differ']:.0f}"))
     card = document["provenance"]["card"]
     if document["capability"] == Capability.ABSOLUTE:
-        found.append(say("report.meaning.absolute"))
+        sentences.append(say("report.meaning.absolute"))
     elif card.get("scale_low") is None:
-        found.append(say("report.meaning.undeclared"))
+        sentences.append(say("report.meaning.undeclared"))
     else:
-        found.append(say("report.meaning.ranker"))
-    return found
+        sentences.append(say("report.meaning.ranker"))
+    return sentences
 
 
 def _smallest(rows: list[dict[str, Any]]) -> str:
     """List the smallest rises that could have been shown."""
-    told = [
-        say("report.controls.smallest_one", value=charts.lift_text(row["value"]), axis=row["axis"])
+    rises = [
+        say("report.controls.smallest_one", value=lift_text(row["value"]), axis=row["axis"])
         for row in rows
         if row["value"] is not None
     ]
-    return ", ".join(told)
+    return ", ".join(rises)
 
 
 def enumeration(parts: list[str]) -> str:
@@ -155,16 +153,6 @@ def enumeration(parts: list[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
     return ", ".join(parts[:-1]) + say("report.meaning.and") + parts[-1]
-
-
-def percent(value: float) -> str:
-    """Write a percentile that is already in percent."""
-    return f"{value:.0f} %"
-
-
-def source_name(source: str) -> str:
-    """Give a source's name; the pooled small ones have a name of their own."""
-    return say("report.small_sources") if source == SMALL else source
 
 
 def plainly(reason: str) -> str:
@@ -199,41 +187,41 @@ def environment() -> jinja2.Environment:
         "covariate_questions": covariates.QUESTIONS,
         "share_chart": covariate_charts.share_chart,
         "weight_chart": covariate_charts.weight_chart,
-        "percent_text": figure_text.percent_text,
-        "lift_text": charts.lift_text,
-        "family_chart": hacking.family_chart,
-        "direction": hacking.direction,
-        "doses_text": hacking.doses_text,
-        "between_chart": between.between_chart,
+        "percent_text": figures.percent_text,
+        "lift_text": lift_text,
+        "family_chart": headroom.family_chart,
+        "direction": headroom.direction,
+        "doses_text": headroom.doses_text,
+        "between_chart": source_stability.between_chart,
         "compared_share": comparisons.share_and_interval,
         "compared_agreement": comparisons.agreement_and_interval,
-        "spread_text": between.spread_text,
-        "forest_interval": forest.interval_text,
-        "curve": charts.curve,
-        "histogram": charts.histogram,
+        "spread_text": source_stability.spread_text,
+        "forest_interval": figures.lift_with_interval,
+        "curve": ladder_charts.curve,
+        "histogram": histograms.histogram,
         "people_questions": people.QUESTIONS,
         "anchor_lines": anchors.anchor_lines,
         "beyond_lead": people.beyond_lead,
-        "agreement_value": people_map.agreement_value,
-        "agreement_bounds": people_map.agreement_bounds,
-        "map_shown": people_map.SHOWN,
-        "leaning": people_map.leaning,
-        "place_title": people_map.name_of,
-        "correlation_of": people_matrices.correlation_of,
-        "cell_of": dimension_words.cell_of,
-        "cell_look": dimension_words.cell_look,
+        "agreement_value": people_agreement.agreement_value,
+        "agreement_bounds": people_agreement.agreement_bounds,
+        "map_shown": people_agreement.SHOWN,
+        "leaning": people_agreement.leaning,
+        "place_title": people_agreement.name_of,
+        "correlation_of": people_agreement.correlation_of,
+        "cell_of": dimensions.cell_of,
+        "cell_look": dimensions.cell_look,
         "damage_name": damage,
         "subscore_name": subscore,
         "hardness": hardness,
-        "amount": people_matrices.amount,
-        "beside_chart": people_charts.beside_chart,
+        "amount": people_agreement.amount,
+        "agreement_chart": people_charts.agreement_chart,
         "choice_chart": people_charts.choice_chart,
-        "source_histogram": people_charts.source_histogram,
-        **{name: getattr(figure_text, name) for name in figure_text.WRITERS},
+        "source_histogram": histograms.source_histogram,
+        **{name: getattr(figures, name) for name in figures.WRITERS},
         **changes.WRITERS,
         **history_charts.WRITERS,
         "evidence_chart": use_charts.evidence_chart,
-        "evidence_figure": use_charts.figure_text,
+        "evidence_figure": use_charts.evidence_figure,
         "weeks_chart": use_charts.weeks_chart,
         "positions": [position.value for position in Position],
         "symbols": SYMBOLS,
@@ -241,12 +229,12 @@ def environment() -> jinja2.Environment:
         "standing_look": STANDING_LOOK,
     }
     environment.filters |= {
-        "number": charts.number_text,
-        "lift": charts.lift_text,
-        "percent": percent,
+        "number": number_text,
+        "lift": lift_text,
+        "percent": percentile,
         "share": share_text,
-        "source": source_name,
-        "short": charts.shortened,
+        "source": figures.source_name,
+        "short": shortened,
         "pretty": pretty,
     }
     return environment

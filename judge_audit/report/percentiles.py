@@ -1,4 +1,4 @@
-"""Where a score stands among the untouched scores of its source, and what a number means."""
+"""Where a score is among the untouched scores of its source, and what a number means."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.core.vocabulary import POOLED, SMALL
+from judge_audit.core.vocabulary import SMALL
 from judge_audit.measures.scale import FEW_LEVELS, levels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from judge_audit.report.facts import Untouched
 
     Floats = NDArray[np.float64]
     Row = Mapping[str, Any]
@@ -42,8 +44,8 @@ class Placing:
 
     def percentile(self, value: float, source: str) -> float:
         """Share of a source's untouched scores that a raw score beats, ties counted half, in percent."""
-        held = self.scores[self.group.get(source, source)]
-        return 100 * _place(held, self.sign * value)
+        scores = self.scores[self.group.get(source, source)]
+        return 100 * _place(scores, self.sign * value)
 
 
 def _place(ordered: Floats, value: float) -> float:
@@ -60,12 +62,9 @@ def _counts(ordered: Floats, value: float) -> tuple[float, float]:
     )
 
 
-def placing_of(untouched: Sequence[Row], dimension: str, *, sign: float, smallest: float) -> Placing:
+def placing_of(untouched: Sequence[Untouched], dimension: str, *, sign: float, smallest: float) -> Placing:
     """Gather untouched scores by source; sources with fewer than `smallest` are pooled."""
-    by_source: dict[str, list[float]] = {}
-    for row in untouched:
-        if row["dimension"] == dimension:
-            by_source.setdefault(row["source"], []).append(sign * row["value"])
+    by_source = scores_by_source(untouched, dimension, sign)
     small = [source for source, values in by_source.items() if len(values) < smallest]
     group = {source: source for source in by_source}
     if len(by_source) > 1 and small:
@@ -74,6 +73,15 @@ def placing_of(untouched: Sequence[Row], dimension: str, *, sign: float, smalles
         group |= dict.fromkeys(small, SMALL)
     scores = {source: np.sort(np.round(values, 9)) for source, values in sorted(by_source.items())}
     return Placing(scores, group, sign)
+
+
+def scores_by_source(untouched: Sequence[Untouched], dimension: str, sign: float) -> dict[str, list[float]]:
+    """Gather untouched scores of a dimension by source, times a sign."""
+    by_source: dict[str, list[float]] = {}
+    for row in untouched:
+        if row["dimension"] == dimension:
+            by_source.setdefault(row["source"], []).append(sign * row["value"])
+    return by_source
 
 
 def meaning(placing: Placing, card: Row) -> dict[str, Any]:
@@ -156,59 +164,3 @@ def lift(placing_scores: Floats, own: Floats, before: float, after: float) -> fl
     moved = sum(_counts(placing_scores, after)) - sum(_counts(placing_scores, before))
     same = sum(_counts(own, after)) - sum(_counts(own, before))
     return (moved - same) / 2 / rest
-
-
-def histogram(untouched: Sequence[Row], dimension: str, card: Row, measures: Sequence[Row]) -> dict[str, Any]:
-    """Count untouched scores in bins, all and per source, with the pile.
-
-    Twenty bins over the declared scale, or one per value if it has few; else over the range of the scores.
-    Values beyond a declared end stand in the outermost bin.
-    """
-    by_source: dict[str, list[float]] = {}
-    for row in untouched:
-        if row["dimension"] == dimension:
-            by_source.setdefault(row["source"], []).append(row["value"])
-    every = [value for values in by_source.values() for value in values]
-    if not every:
-        return {"edges": [], "counts": [], "sources": {}, "pile": None, "piles": {}, "n": 0}
-    edges = _edges(every, card)
-    inside = {source: np.clip(values, edges[0], edges[-1]) for source, values in sorted(by_source.items())}
-    sources = {source: [int(n) for n in np.histogram(values, edges)[0]] for source, values in inside.items()}
-    return {
-        "edges": [round(float(edge), 9) for edge in edges],
-        "counts": [sum(column) for column in zip(*sources.values(), strict=True)],
-        "sources": sources,
-        "pile": _pile(measures, dimension, POOLED),
-        "piles": {source: _pile(measures, dimension, source) for source in sources},
-        "n": len(every),
-    }
-
-
-def _edges(every: list[float], card: Row) -> Floats:
-    low, high, step = card.get("scale_low"), card.get("scale_high"), card.get("scale_step")
-    if low is None or high is None:
-        low, high, step = min(every), max(every), None
-        if not high > low:
-            low, high = low - 0.5, high + 0.5
-    count = levels(low, high, step)
-    if step is not None and count is not None and count <= 2 * FEW_LEVELS:
-        return np.array([low + step * (at - 0.5) for at in range(count + 1)], float)
-    return np.linspace(low, high, 21)
-
-
-def _pile(measures: Sequence[Row], dimension: str, source: str) -> dict[str, Any] | None:
-    """Find the pile of a source, or the pooled one, among the measures."""
-    found = {
-        row["measure"]: row
-        for row in measures
-        if row["check"] == "scale" and row["source"] == source and row["dimension"] == dimension
-    }
-    if not {"pile", "pile_low", "pile_high"} <= set(found):
-        return None
-    return {
-        "share": found["pile"]["value"],
-        "low": found["pile_low"]["value"],
-        "high": found["pile_high"]["value"],
-        "ci_low": found["pile"]["ci_low"],
-        "ci_high": found["pile"]["ci_high"],
-    }

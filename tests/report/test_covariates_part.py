@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from judge_audit.core.messages import say
-from judge_audit.report.charts.covariate_charts import STEPS, reach, share_chart, ticks, weight_chart
+from judge_audit.report.charts.covariate_charts import share_chart, weight_chart
+from judge_audit.report.charts.forest import STEPS, reach, round_values
 from judge_audit.report.sections.covariates import fresh
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
@@ -195,7 +196,7 @@ def test_a_share_of_less_than_nothing_is_drawn_as_nothing():
 
 
 def test_ticks_are_round_and_end_where_the_drawing_does():
-    assert all(ticks(limit)[-1] == limit for limit in STEPS)
+    assert all(round_values(limit)[-1] == limit for limit in STEPS)
     assert [reach([0.04, None]), reach([-0.31]), reach([7.0]), reach([])] == [0.1, 0.5, 1.0, 0.1]
 
 

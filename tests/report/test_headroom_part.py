@@ -7,7 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from judge_audit.report.charts.forest import Group, Line, forest, interval_text
+from judge_audit.report.charts.forest import Group, Line, forest
+from judge_audit.report.figures import lift_with_interval
 from judge_audit.report.sections.headroom import direction
 
 TOLD = {"subject": "j", "dimension": "overall"}
@@ -114,7 +115,7 @@ def test_a_drawing_holds_figures_without_intervals_and_beyond_its_ends():
     drawn = forest([Group(EVIL, (Line("a", empty), Line(EVIL, lone)))], "label")
     assert len(marks(ET.fromstring(drawn), "weight")) == 1
     assert EVIL not in drawn
-    assert interval_text(empty) == "–"
+    assert lift_with_interval(empty) == "–"
 
 
 def test_a_single_change_reads_as_itself():

@@ -10,8 +10,9 @@ import pytest
 from people_rows import TWO, figure, judge_row, people_results, people_row, verdict
 
 from judge_audit.core.messages import say
-from judge_audit.report.charts.people_charts import beside_chart, source_histogram
-from judge_audit.report.figure_text import bounded, plain, signed, turned
+from judge_audit.report.charts.histograms import source_histogram
+from judge_audit.report.charts.people_charts import agreement_chart
+from judge_audit.report.figures import bounded, plain, signed, turned
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
 CARD = {"dimensions": ["match", "look"]}
@@ -264,7 +265,7 @@ def test_averages_and_thresholds_are_refused_without_an_absolute_scale(report_of
 
 def test_a_figure_below_nothing_widens_the_drawing():
     place = {"source": "*", "people": figure(0.4), "judge": figure(-0.3), "without_copies": None}
-    drawing = ET.fromstring(beside_chart({"dimension": "look", "places": [place]}))
+    drawing = ET.fromstring(agreement_chart({"dimension": "look", "places": [place]}))
     assert "−0.5" in "".join(drawing.itertext())
 
 
@@ -274,7 +275,7 @@ def test_long_names_get_a_line_and_many_places_share_lines():
             {"source": name, "people": figure(0.6), "judge": figure(0.4), "without_copies": None}
             for name in names
         ]
-        return ET.fromstring(beside_chart({"dimension": "look", "places": places}))
+        return ET.fromstring(agreement_chart({"dimension": "look", "places": places}))
 
     long = "a generator with a name that no column would hold"
     assert any(text.text == long for text in marks(drawn(["*", long]), "tick"))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from judge_audit.core.vocabulary import SMALL
-from judge_audit.report.percentiles import histogram, lift, meaning, placing_of, ticks
+from judge_audit.report.percentiles import lift, meaning, placing_of, ticks
+from judge_audit.report.sections.scale import histogram
 
 
 def rows(values, source="a"):

@@ -6,9 +6,9 @@ from importlib.resources import files
 import pytest
 
 from judge_audit.core.errors import MachineryError
+from judge_audit.core.formatting import lift_text, number_text
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import Position, Standing, State, Verdict
-from judge_audit.report.charts.charts import lift_text, number_text
 
 
 def test_every_sentence_the_page_asks_for_is_there():

@@ -22,7 +22,7 @@ from judge_audit.decisions.judge_change.change import compare_with
 from judge_audit.lake.judge_names import called
 from judge_audit.lake.queries import questions
 from judge_audit.report.certificate import write_certificate
-from judge_audit.report.sheets.pictures import data_uri
+from judge_audit.report.sheets.page_pictures import data_uri
 from judge_audit.stimuli.images import load_image
 
 SIDE = 240

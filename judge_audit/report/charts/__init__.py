@@ -1,4 +1,4 @@
-"""Drawings of the report, as SVG made of plain values.
+"""Drawings of the report, as SVG made of plain values with the one module `svg`.
 
-They may import `figure_text` and `core`, and no section.
+They may import `report.figures`, `checks` and `core`, and no section.
 """

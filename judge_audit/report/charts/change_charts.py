@@ -1,4 +1,4 @@
-"""The drawings of a change of judge: places before and after, and τ beside what noise alone leaves."""
+"""The drawings of a change of judge: places before and after, and τ next to what noise alone leaves."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from judge_audit.core.messages import say
-from judge_audit.report.charts.charts import CHARACTER, WIDTH, shortened
-from judge_audit.report.figure_text import bounded, plain
+from judge_audit.report.charts import svg
+from judge_audit.report.figures import bounded, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     Row = Mapping[str, Any]
 
@@ -19,9 +19,11 @@ SIDE_ROOM = 104
 TOP, BOTTOM = 22, 10
 TALL_LEAST, TALL_MOST, EACH = 150, 420, 9
 NAME = 13
-"""Height of a name beside the lines."""
+"""Height of a name at the end of its line."""
 
 DIRECTIONS = {"against_people": "against", "with_people": "along"}
+LINES = {"tau_like_retest": "tau_line", "retest": "noise_line"}
+NAMES, RIGHT, LINE = 138, 36, 22
 
 
 def slope_chart(part: Row) -> Markup:
@@ -35,54 +37,50 @@ def slope_chart(part: Row) -> Markup:
     """
     rows, n = part["places"], max(part["n"], 2)
     tall = min(max(TALL_LEAST, EACH * len(rows)), TALL_MOST)
-    height = TOP + tall + BOTTOM
 
     def y(place: float) -> float:
         return float(TOP + (place - 1) / (n - 1) * tall)
 
     looks = _looks(part["pairs"])
-    left, right = SIDE_ROOM, WIDTH - SIDE_ROOM
-    line = Markup('<line class="slope {}" x1="{}" y1="{:.1f}" x2="{}" y2="{:.1f}"><title>{}</title></line>')
-    drawn = [
-        _words(left, TOP - 9, say("change.report.before"), "middle", "row-word"),
-        _words(right, TOP - 9, say("change.report.after"), "middle", "row-word"),
+    left, right = SIDE_ROOM, svg.WIDTH - SIDE_ROOM
+    slope = Markup('<line class="slope {}" x1="{}" y1="{:.1f}" x2="{}" y2="{:.1f}"><title>{}</title></line>')
+    parts = [
+        svg.text(left, TOP - 9, say("change.report.before"), "middle", "row-word"),
+        svg.text(right, TOP - 9, say("change.report.after"), "middle", "row-word"),
     ]
     for row in sorted(rows, key=lambda row: row["anchor"] in looks):
-        told = say(
-            "change.report.moved", anchor=row["anchor"], old=f"{row['old']:g}", new=f"{row['new']:g}", n=n
-        )
+        places = {"old": f"{row['old']:g}", "new": f"{row['new']:g}"}
+        title = say("change.report.moved", anchor=row["anchor"], n=n, **places)
         look = looks.get(row["anchor"], "quiet")
-        drawn.append(line.format(look, left, y(row["old"]), right, y(row["new"]), told))
+        parts.append(slope.format(look, left, y(row["old"]), right, y(row["new"]), title))
     named = [row for row in rows if row["anchor"] in looks]
-    drawn += _names(named, "old", left - 6, "end", y)
-    drawn += _names(named, "new", right + 6, "start", y)
+    parts += _names(named, "old", left - 6, "end", y)
+    parts += _names(named, "new", right + 6, "start", y)
     label = say("change.report.aria_slope", dimension=part["dimension"], n=len(rows), named=len(named))
-    return _drawing(height, label, drawn)
+    return svg.drawing(TOP + tall + BOTTOM, label, parts)
 
 
 def _looks(pairs: Sequence[Row]) -> dict[str, str]:
     """Give each anchor of a pair the look of its gravest one."""
-    found: dict[str, str] = {}
+    looks: dict[str, str] = {}
     for row in pairs:
         for name in (row["anchor_first"], row["anchor_second"]):
-            found.setdefault(name, DIRECTIONS.get(row["direction"], "other"))
-    return found
+            looks.setdefault(name, DIRECTIONS.get(row["direction"], "other"))
+    return looks
 
 
-def _names(rows: Sequence[Row], side: str, x: float, anchor: str, y: Any) -> list[Markup]:  # noqa: ANN401 - a function
-    """Write names beside the ends of their lines; one that would cover another is left out."""
-    found, last = [], -NAME * 1.0
+def _names(
+    rows: Sequence[Row], side: str, x: float, anchor: str, y: Callable[[float], float]
+) -> list[Markup]:
+    """Write names at the ends of their lines; one that would cover another is left out."""
+    parts, last = [], -NAME * 1.0
     for row in sorted(rows, key=lambda row: (row[side], row["anchor"])):
         at = y(row[side])
         if at - last >= NAME - 2:
-            name = shortened(row["anchor"], int((SIDE_ROOM - 8) / CHARACTER))
-            found.append(_words(x, at + 3.5, name, anchor, "tick", title=row["anchor"]))
+            name = svg.fitted(row["anchor"], SIDE_ROOM - 8)
+            parts.append(svg.text(x, at + 3.5, name, anchor, title=row["anchor"]))
             last = at
-    return found
-
-
-LINES = {"tau_like_retest": "tau_line", "retest": "noise_line"}
-NAMES, RIGHT, LINE = 138, 36, 22
+    return parts
 
 
 def tau_chart(part: Row) -> Markup:
@@ -91,57 +89,27 @@ def tau_chart(part: Row) -> Markup:
     Args:
         part: An entry of `dimensions`.
     """
-    figures = part["figures"]
-    held = {name: figures[name] for name in LINES if name in figures} or {"tau": figures["tau"]}
-    ends = [figure[end] for figure in held.values() for end in ("value", "ci_low") if figure[end] is not None]
+    known = part["figures"]
+    figures = {name: known[name] for name in LINES if name in known} or {"tau": known["tau"]}
+    ends = [
+        figure[end] for figure in figures.values() for end in ("value", "ci_low") if figure[end] is not None
+    ]
     low = 0.0 if min(ends) >= 0 else -1.0
     low = 0.5 if min(ends) >= 0.5 else low
-
-    def x(value: float) -> float:
-        return NAMES + (min(max(value, low), 1.0) - low) / (1.0 - low) * (WIDTH - NAMES - RIGHT)
-
-    height = TOP // 2 + LINE * len(held) + 22
-    drawn = []
-    tick = Markup('<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="2" y2="{}"/>')
-    for value in (low, (low + 1) / 2, 1.0):
-        drawn += [
-            tick.format("zero" if value == 0 else "grid", x(value), x(value), height - 18),
-            _words(x(value), height - 6, plain(value), "middle", "tick"),
-        ]
-    for at, (name, figure) in enumerate(held.items()):
+    scale = svg.Scale(low, 1.0, NAMES, svg.WIDTH - RIGHT)
+    height = TOP // 2 + LINE * len(figures) + 22
+    parts = svg.ticks(
+        scale, [(value, plain(value)) for value in (low, (low + 1) / 2, 1.0)], 2, height - 18, height - 6
+    )
+    words = {name: say(f"change.report.{LINES.get(name, 'tau_line')}") for name in figures}
+    for at, (name, figure) in enumerate(figures.items()):
         middle = TOP // 2 + LINE * (at + 0.5)
-        word = _word(name)
         look = "judge" if name != "retest" else "people"
-        drawn.append(_words(NAMES - 8, middle + 3.5, word, "end", "row-word"))
-        if figure["ci_low"] is not None and figure["ci_high"] is not None:
-            line = Markup('<line class="span {}" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>')
-            drawn.append(line.format(look, x(figure["ci_low"]), x(figure["ci_high"]), middle, middle))
-        drawn.append(_mark(x(figure["value"]), middle, look, f"{word}: {bounded(dict(figure))}"))
-        drawn.append(_words(WIDTH - 2, middle + 3.5, plain(figure["value"]), "end", f"value {look}"))
-    told = "; ".join(f"{_word(name)} {plain(figure['value'])}" for name, figure in held.items())
-    return _drawing(height, say("change.report.aria_tau", dimension=part["dimension"], list=told), drawn)
-
-
-def _word(name: str) -> str:
-    return say(f"change.report.{LINES.get(name, 'tau_line')}")
-
-
-def _mark(x: float, y: float, look: str, told: str) -> Markup:
-    """Draw τ as a square and noise as a ring: apart without colour too."""
-    square = Markup(
-        '<rect class="mark judge" x="{:.1f}" y="{:.1f}" width="8" height="8"><title>{}</title></rect>'
-    )
-    ring = Markup('<circle class="mark people" cx="{:.1f}" cy="{:.1f}" r="4.2"><title>{}</title></circle>')
-    return square.format(x - 4, y - 4, told) if look == "judge" else ring.format(x, y, told)
-
-
-def _words(x: float, y: float, text: str, anchor: str, kind: str, *, title: str = "") -> Markup:
-    named = Markup("<title>{}</title>").format(title) if title and title != text else Markup()
-    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}{}</text>').format(
-        kind, x, y, anchor, named, text
-    )
-
-
-def _drawing(height: int, label: str, parts: Sequence[Markup]) -> Markup:
-    opened = Markup('<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">')
-    return opened.format(WIDTH, height, label) + Markup("").join(parts) + Markup("</svg>")
+        parts += [
+            svg.text(NAMES - 8, middle + 3.5, words[name], "end", "row-word"),
+            svg.whisker(scale, middle, figure, f"span {look}"),
+            svg.mark(look, scale.x(figure["value"]), middle, f"{words[name]}: {bounded(figure)}"),
+            svg.text(svg.WIDTH - 2, middle + 3.5, plain(figure["value"]), "end", f"value {look}"),
+        ]
+    listed = "; ".join(f"{words[name]} {plain(figure['value'])}" for name, figure in figures.items())
+    return svg.drawing(height, say("change.report.aria_tau", dimension=part["dimension"], list=listed), parts)

@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
-from judge_audit.report.charts.charts import CHARACTER, WIDTH, lift_text, shortened
-from judge_audit.report.charts.covariate_charts import Scale, reach, ticks
+from judge_audit.core.formatting import lift_text
+from judge_audit.report.charts import svg
+from judge_audit.report.figures import lift_with_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
-    Row = Mapping[str, Any]
+    from markupsafe import Markup
 
-NAMES, TOP, BOTTOM = 124, 6, 22
+    from judge_audit.report.figures import Figure
+
+NAMES, RIGHT, TOP, BOTTOM = 124, 40, 6, 22
+"""Room for names, for figures, above and below; all in the drawing's own units."""
+
 ROW, HEAD, GAP = 19, 19, 8
+STEPS = {0.1: 0.05, 0.2: 0.1, 0.3: 0.1, 0.5: 0.25, 0.75: 0.25, 1.0: 0.5}
+"""How far a drawing may reach, and how far apart its ticks then are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +29,13 @@ class Line:
     """One figure of a drawing.
 
     Attributes:
-        name: What stands before it.
-        figure: value, ci_low and ci_high; any may be None.
+        name: The word before it.
+        figure: The figure; any part may be None.
         filled: Whether its dot is filled.
     """
 
     name: str
-    figure: Row
+    figure: Figure
     filled: bool = True
 
 
@@ -44,81 +48,72 @@ class Group:
     remark: str = ""
 
 
+def reach(values: Sequence[float | None]) -> float:
+    """Give a round number that no value exceeds, 1 at most."""
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    return next((limit for limit in STEPS if largest <= limit), max(STEPS))
+
+
+def round_values(limit: float) -> list[float]:
+    """List round values from 0 to a reach."""
+    return [round(at * STEPS[limit], 9) for at in range(round(limit / STEPS[limit]) + 1)]
+
+
+def row_scale(low: float, high: float) -> svg.Scale:
+    """Give the scale between names and figures."""
+    return svg.Scale(low, high, NAMES, svg.WIDTH - RIGHT)
+
+
 def forest(groups: Sequence[Group], label: str, limit: tuple[float, str] | None = None) -> Markup:
     """Draw groups of lifts under one another on one scale.
 
     Args:
         groups: The groups, at least one line among them.
-        label: What a reader who does not see the drawing is told.
+        label: The description for a reader who does not see the drawing.
         limit: A value to draw a broken line at, and its word.
     """
-    ends = [
-        line.figure[end] for group in groups for line in group.lines for end in ("value", "ci_low", "ci_high")
-    ]
+    figures = [entry.figure for group in groups for entry in group.lines]
+    ends = [end for figure in figures for end in (figure["value"], figure["ci_low"], figure["ci_high"])]
     furthest = reach([*ends, limit[0] if limit else None])
-    scale = Scale(-furthest, furthest)
+    scale = row_scale(-furthest, furthest)
     y = float(TOP + (HEAD if limit else 0))
     parts: list[Markup] = []
     for group in groups:
         if group.heading:
-            parts.append(_words(4, y + 13, group.heading, "start", "row-word"))
-            parts.append(_words(WIDTH - 4, y + 13, group.remark, "end", "tick"))
+            parts.append(svg.text(4, y + 13, group.heading, "start", "row-word"))
+            parts.append(svg.text(svg.WIDTH - 4, y + 13, group.remark, "end"))
             y += HEAD
-        for line in group.lines:
-            parts += _line(scale, y + ROW / 2, line)
+        for entry in group.lines:
+            parts += dot_row(scale, y + ROW / 2, entry)
             y += ROW
         y += GAP
     height = round(y - GAP + BOTTOM)
     if limit:
         at = scale.x(limit[0])
-        drawn = Markup('<line class="limit" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}"/>')
-        parts = [
-            _words(at, TOP + 11, limit[1], "middle", "tick"),
-            drawn.format(at, TOP + 15, height - BOTTOM),
-            *parts,
-        ]
-    opened = Markup('<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">')
-    body = Markup("").join([_grid(scale, furthest, height), *parts])
-    return opened.format(WIDTH, height, label) + body + Markup("</svg>")
+        word = svg.text(at, TOP + 11, limit[1], "middle")
+        parts = [word, svg.line("limit", at, at, TOP + 15, height - BOTTOM), *parts]
+    return svg.drawing(height, label, [*lift_ticks(scale, height), *parts])
 
 
-def interval_text(figure: Row) -> str:
-    """Write a lift with its interval."""
-    text = lift_text(figure["value"])
-    if figure["ci_low"] is None or figure["ci_high"] is None:
-        return text
-    return f"{text} ({lift_text(figure['ci_low'])} … {lift_text(figure['ci_high'])})"
-
-
-def _line(scale: Scale, y: float, line: Line) -> list[Markup]:
-    words = _words(NAMES - 6, y + 3.5, shortened(line.name, int((NAMES - 8) / CHARACTER)), "end", "tick")
-    value = line.figure["value"]
+def dot_row(scale: svg.Scale, y: float, entry: Line) -> list[Markup]:
+    """Draw a figure as a dot with its interval, its name before it and its value behind."""
+    name = svg.text(NAMES - 6, y + 3.5, svg.fitted(entry.name, NAMES - 8), "end")
+    value = entry.figure["value"]
     if value is None:
-        return [words]
+        return [name]
     kind = "up" if value > 0 else "down"
-    parts = [words]
-    if line.figure["ci_low"] is not None and line.figure["ci_high"] is not None:
-        whisker = Markup('<line class="whisker {}" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>')
-        low, high = scale.x(line.figure["ci_low"]), scale.x(line.figure["ci_high"])
-        parts.append(whisker.format(kind, low, high, y, y))
-    dot = Markup('<circle class="weight {}" cx="{:.1f}" cy="{:.1f}" r="4"><title>{}</title></circle>')
-    told = f"{line.name}: {interval_text(line.figure)}"
-    parts.append(dot.format(kind if line.filled else f"{kind} hollow", scale.x(value), y, told))
-    parts.append(_words(WIDTH - 2, y + 3.5, lift_text(value), "end", "tick"))
-    return parts
+    look = f"weight {kind}" if entry.filled else f"weight {kind} hollow"
+    title = f"{entry.name}: {lift_with_interval(entry.figure)}"
+    return [
+        name,
+        svg.whisker(scale, y, entry.figure, f"whisker {kind}"),
+        svg.circle(look, scale.x(value), y, 4, title=title),
+        svg.text(svg.WIDTH - 2, y + 3.5, lift_text(value), "end"),
+    ]
 
 
-def _grid(scale: Scale, furthest: float, height: int) -> Markup:
-    line = Markup('<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>')
-    drawn = []
-    for value in sorted({sign * tick for tick in ticks(furthest) for sign in (-1, 1)}):
-        at = scale.x(value)
-        drawn.append(line.format("grid" if value else "zero", at, at, TOP, height - BOTTOM))
-        drawn.append(_words(at, height - 7, lift_text(value) if value else "0", "middle", "tick"))
-    return Markup("").join(drawn)
-
-
-def _words(x: float, y: float, text: str, anchor: str, kind: str) -> Markup:
-    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
-        kind, x, y, anchor, text
-    )
+def lift_ticks(scale: svg.Scale, height: int) -> list[Markup]:
+    """Draw round lifts on both sides of 0."""
+    values = sorted({sign * value for value in round_values(scale.high) for sign in (-1, 1)})
+    marks = [(value, lift_text(value) if value else "0") for value in values]
+    return svg.ticks(scale, marks, TOP, height - BOTTOM, height - 7)

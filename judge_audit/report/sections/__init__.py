@@ -1,4 +1,4 @@
 """The parts of the report's document, one a file: rows of the lake become plain values.
 
-They may import charts, `figure_text` and what `report` may, and not the page.
+They may import charts, sheets, `report.figures`, `report.facts` and what `report` may, and not the page.
 """

@@ -25,7 +25,7 @@ def anchors_of(facts: Facts) -> dict[str, Any] | None:
         return None
     table = pa.Table.from_pylist(facts.anchors, schema=SCHEMA)
     sources = [source for source in facts.items["source_names"] or () if source]
-    told = coverage(table, facts.limits["scale.min_end_anchors"], sources)
+    covered = coverage(table, facts.limits["scale.min_end_anchors"], sources)
     calls = [row for row in facts.states if row["axis"] == ANCHOR]
     return {
         "set_id": audit["anchor_set"],
@@ -33,7 +33,7 @@ def anchors_of(facts: Facts) -> dict[str, Any] | None:
         "head": audit["anchor_head"],
         "newest": facts.newest_anchors,
         "calls": sum(row["calls"] for row in calls),
-        **asdict(told),
+        **asdict(covered),
     }
 
 
@@ -41,10 +41,10 @@ def anchor_lines(part: Mapping[str, Any]) -> list[str]:
     """Say in words which version was used and how its labels are spread."""
     tiers = ", ".join(f"{part['tiers'][tier]} {tier}" for tier in TIERS)
     short = {"head": part["head"][:12], "set": part["set_id"][:12]}
-    found = [
+    lines = [
         say("anchors.report.used", version=part["version"], n=part["anchors"], tiers=tiers, **short),
         say("anchors.report.kept"),
     ]
     if (part["newest"] or 0) > part["version"]:
-        found.append(say("anchors.report.newer", newest=part["newest"]))
-    return found
+        lines.append(say("anchors.report.newer", newest=part["newest"]))
+    return lines

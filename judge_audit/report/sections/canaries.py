@@ -10,6 +10,7 @@ from judge_audit.report.facts import rows_of
 
 if TYPE_CHECKING:
     import duckdb
+    from judge_audit_schemas.rows import CanaryNightsRow
 
     from judge_audit.report.facts import Facts
 
@@ -39,21 +40,26 @@ def canaries_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any] 
     """Give what the canaries of the audit showed; None if its judge's weights are pinned."""
     asking = facts.audit.get("canary_asking")
     judge_id = facts.audit["judge_id"]
-    if asking is None or not (rows := rows_of(con, NIGHT, judge_id, asking)):
+    if asking is None:
         return None
-    (row,) = rows
+    nights: list[CanaryNightsRow] = rows_of(con, NIGHT, judge_id, asking)
+    if not nights:
+        return None
+    (row,) = nights
     lineage = row.pop("lineage_id")
     order: list[str] = []
     if row["answer"] in ANOTHER:
         for before in rows_of(con, BEFORE, lineage, row["epoch"]):
-            told = say("change.from_to", old=before["epoch"], new=row["epoch"])
-            order.append(say("change.part.epoch", list=told))
-        order += [told["reason"] for told in rows_of(con, ORDER, facts.audit["audit_id"], judge_id, lineage)]
+            epochs = say("change.from_to", old=before["epoch"], new=row["epoch"])
+            order.append(say("change.part.epoch", list=epochs))
+        order += [
+            verdict["reason"] for verdict in rows_of(con, ORDER, facts.audit["audit_id"], judge_id, lineage)
+        ]
     return {**row, **rows_of(con, EPOCH, judge_id, asking)[0], "order": order}
 
 
 def canary_caveat(part: dict[str, Any]) -> str:
     """Say in words what the canaries showed."""
     since = say("canaries.report.epoch", **{name: part[name] for name in ("epoch", "since", "nights")})
-    told = [part["reason"], *([since] if part["answer"] == UNCHANGED else part["order"])]
-    return say("canaries.report.watched", told=" ".join(told))
+    sentences = [part["reason"], *([since] if part["answer"] == UNCHANGED else part["order"])]
+    return say("canaries.report.watched", told=" ".join(sentences))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from markupsafe import Markup
@@ -11,15 +11,16 @@ from markupsafe import Markup
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.judge_change.rows import DROP, MEASURES, NET, held
-from judge_audit.report import figure_text
+from judge_audit.report import figures
 from judge_audit.report.charts import change_charts
-from judge_audit.report.figure_text import bounded
-from judge_audit.report.sheets.pictures import SIDE, data_uri
+from judge_audit.report.figures import bounded
+from judge_audit.report.sheets.page_pictures import SIDE, data_uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import jinja2
+    from judge_audit_schemas.rows import RankChangesRow
     from numpy.typing import NDArray
 
     from judge_audit.decisions.judge_change import Change, OnAnchors, Replay
@@ -104,21 +105,22 @@ def changes_of(change: Change, replayed: Replay | None = None) -> dict[str, Any]
 
 
 def _version(change: Change, version: OnAnchors) -> dict[str, Any]:
-    rows = [row for row in change.rank_changes if row["anchors_used"] == version.anchors.version]
+    rank_changes = cast("list[RankChangesRow]", change.rank_changes)
+    rows = [row for row in rank_changes if row["anchors_used"] == version.anchors.version]
     dimensions = [_dimension(version, part, rows) for part in version.dimensions]
-    told = {part.dimension for part in version.dimensions}
+    compared = {part.dimension for part in version.dimensions}
     return {
         "version": version.anchors.version,
         "kind": version.kind,
         "main": version.kind == POOLED,
         "dimensions": dimensions,
         "missing": list(
-            dict.fromkeys(row["reason"] for row in version.verdicts if row["dimension"] not in told)
+            dict.fromkeys(row["reason"] for row in version.verdicts if row["dimension"] not in compared)
         ),
     }
 
 
-def _dimension(version: OnAnchors, part: OnDimension, rows: Sequence[Row]) -> dict[str, Any]:
+def _dimension(version: OnAnchors, part: OnDimension, rows: Sequence[RankChangesRow]) -> dict[str, Any]:
     mine = [row for row in rows if row["dimension"] == part.dimension]
     verdicts = {
         measure: {
@@ -142,41 +144,45 @@ def _dimension(version: OnAnchors, part: OnDimension, rows: Sequence[Row]) -> di
 
 
 def _figures(part: OnDimension) -> dict[str, Any]:
-    """Give the figures that stand beside one another: value with its 90 % interval."""
+    """Give the figures that are shown next to one another: value with its 90 % interval."""
     if part.whole is None:
         return {}
-    found = {}
+    known = {}
     for name in ("tau", "tau_like_retest", "retest", "retest_old", "retest_new", "top_churn", "retest_churn"):
         figure = part.whole.figures.get(name)
         if figure is not None and np.isfinite(figure.value):
-            found[name] = held(MEASURES.get(name, "retest_tau"), figure)
-    return found
+            known[name] = held(MEASURES.get(name, "retest_tau"), figure)
+    return known
 
 
-def gravity(row: Row) -> tuple[Any, ...]:
+def gravity(row: RankChangesRow) -> tuple[Any, ...]:
     """Sort pairs turned round: against people first, across tiers first, the widest turn first."""
-    width = abs(row["old_rank_first"] - row["old_rank_second"]) + abs(
-        row["new_rank_first"] - row["new_rank_second"]
+    width = sum(
+        abs((first or 0.0) - (second or 0.0))
+        for first, second in (
+            (row["old_rank_first"], row["old_rank_second"]),
+            (row["new_rank_first"], row["new_rank_second"]),
+        )
     )
     word = GRAVITY.index(row["direction"])
     return (word, not row["across_tiers"], -width, row["anchor_first"], row["anchor_second"])
 
 
-def _shown(rows: Iterable[Row]) -> list[Row]:
+def _shown(rows: Iterable[RankChangesRow]) -> list[RankChangesRow]:
     """Choose the gravest pairs, no anchor in more than two of them."""
     often: dict[str, int] = {}
-    found: list[Row] = []
+    gravest: list[RankChangesRow] = []
     for row in sorted(rows, key=gravity):
         names = (row["anchor_first"], row["anchor_second"])
         if all(often.get(name, 0) < ONE_ANCHOR for name in names):
-            found.append(row)
+            gravest.append(row)
             often.update({name: often.get(name, 0) + 1 for name in names})
-        if len(found) == PAIRS_SHOWN:
+        if len(gravest) == PAIRS_SHOWN:
             break
-    return found
+    return gravest
 
 
-def _places(part: OnDimension, shown: Sequence[Row]) -> list[dict[str, Any]]:
+def _places(part: OnDimension, shown: Sequence[RankChangesRow]) -> list[dict[str, Any]]:
     """Give the places of the anchors before and after; of many, only those that tell something."""
     if part.whole is None:
         return []
@@ -191,9 +197,9 @@ def _places(part: OnDimension, shown: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _pictures(document: Row, pixels: Pixels | None) -> dict[str, str]:
     """Draw every anchor of a shown pair once; one that cannot be read is left out, and the page says so."""
-    found: dict[str, str] = {}
+    uris: dict[str, str] = {}
     if pixels is None:
-        return found
+        return uris
     pairs = [
         row for version in document["versions"] for part in version["dimensions"] for row in part["pairs"]
     ]
@@ -202,8 +208,8 @@ def _pictures(document: Row, pixels: Pixels | None) -> dict[str, str]:
             picture = pixels(name)
         except Exception:  # noqa: BLE001, S112 - a report is worth having without one of its pictures
             continue
-        found[name] = data_uri(picture, min(1.0, SIDE / max(picture.shape[:2])))
-    return found
+        uris[name] = data_uri(picture, min(1.0, SIDE / max(picture.shape[:2])))
+    return uris
 
 
 def caption(row: Row) -> str:
@@ -224,7 +230,7 @@ WRITERS = {
     "change_caption": caption,
     "change_member": member,
     "change_bounded": bounded,
-    "change_percent": figure_text.percent_bounds,
+    "change_percent": figures.percent_bounds,
     "slope_chart": change_charts.slope_chart,
     "tau_chart": change_charts.tau_chart,
 }

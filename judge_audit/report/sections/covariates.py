@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.covariates.covariate_rows import DIFFERENCE, NAME, SHARE, name_of
 from judge_audit.core.messages import knows, say
-from judge_audit.core.vocabulary import POOLED, SMALL, Verdict
+from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.judges.instruments.covariates import COVARIATES
-from judge_audit.report.figure_text import finite, percent_text, turns
+from judge_audit.report.charts.covariate_charts import turns
+from judge_audit.report.figures import figure_of, percent_text, source_name
 from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
+
     from judge_audit.report.facts import Facts
+    from judge_audit.report.figures import Figure
 
     Row = Mapping[str, Any]
 
@@ -37,8 +41,8 @@ def covariates_of(facts: Facts) -> list[dict[str, Any]]:
     ]
 
 
-def _part(dimension: str, measures: Sequence[Row], verdicts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    wholes = {row["source"]: _figure(row) for row in measures if row["measure"] == SHARE}
+def _part(dimension: str, measures: Sequence[MeasuresRow], verdicts: Sequence[VerdictsRow]) -> dict[str, Any]:
+    wholes = {row["source"]: figure_of(row) for row in measures if row["measure"] == SHARE}
     explained = wholes.pop(POOLED, None)
     statistics = _statistics(measures)
     known = {row["statistic"] for row in statistics}
@@ -53,22 +57,18 @@ def _part(dimension: str, measures: Sequence[Row], verdicts: Sequence[dict[str, 
     return {**part, "sentence": _sentence(part), "advice": _advice(part)}
 
 
-def _figure(row: Row) -> dict[str, Any]:
-    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
-
-
-def _statistics(measures: Sequence[Row]) -> list[dict[str, Any]]:
+def _statistics(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
     """Give each statistic with its share and its weights, the largest share first."""
-    held: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+    by_statistic: dict[str, dict[str, dict[str, Figure]]] = {}
     for row in measures:
         if row["measure"] in {"covariate_share", "covariate_weight"}:
-            of_measure = held.setdefault(row["kind"], {}).setdefault(row["measure"], {})
-            of_measure[row["source"]] = _figure(row)
-    found = []
-    for statistic, parts in held.items():
+            of_measure = by_statistic.setdefault(row["kind"], {}).setdefault(row["measure"], {})
+            of_measure[row["source"]] = figure_of(row)
+    statistics = []
+    for statistic, parts in by_statistic.items():
         weights = parts.get("covariate_weight", {})
         by_source = [{"source": source, **figure} for source, figure in weights.items() if source != POOLED]
-        found.append(
+        statistics.append(
             {
                 "statistic": statistic,
                 "name": name_of(statistic),
@@ -78,15 +78,15 @@ def _statistics(measures: Sequence[Row]) -> list[dict[str, Any]]:
                 "turns": {"up": _clear(by_source, 1.0), "down": _clear(by_source, -1.0)},
             }
         )
-    return sorted(found, key=lambda row: (-_size(row["share"]), row["statistic"]))
+    return sorted(statistics, key=lambda row: (-_size(row["share"]), row["statistic"]))
 
 
-def _size(figure: Row | None) -> float:
-    return -1.0 if figure is None or figure["value"] is None else float(figure["value"])
+def _size(figure: Figure | None) -> float:
+    return -1.0 if figure is None or figure["value"] is None else figure["value"]
 
 
 def _clear(weights: Sequence[Row], sign: float) -> list[str]:
-    """Name the sources in which a weight lies on one side of 0 with its whole interval."""
+    """Name the sources in which a weight is on one side of 0 with its whole interval."""
     ends = ("ci_low", "ci_high")
     return [
         row["source"] for row in weights if all(row[end] is not None and sign * row[end] > 0 for end in ends)
@@ -107,13 +107,13 @@ def _sentence(part: Row) -> str:
 
 def _advice(part: Row) -> list[str]:
     """Say what to do about it."""
-    found = []
+    advice = []
     row = part["verdicts"].get(SHARE)
     if row is not None and part["explained"] is not None:
-        found.append(_standing(row, part["explained"]))
+        advice.append(_comparison(row, part["explained"]))
     elif row is not None and row["verdict"] == Verdict.INCONCLUSIVE:
-        found.append(say("surface.more"))
-    found += [
+        advice.append(say("surface.more"))
+    advice += [
         say(
             "surface.turns",
             name=row["name"],
@@ -124,14 +124,14 @@ def _advice(part: Row) -> list[str]:
         if turns(row)
     ]
     if part["unasked"] and row is None:
-        found.append(say("surface.unasked", list=", ".join(name_of(name) for name in part["unasked"])))
+        advice.append(say("surface.unasked", list=", ".join(name_of(name) for name in part["unasked"])))
     if COUNTED_BY_PEOPLE in part["unasked"]:
-        found.append(say("surface.faces", column=COUNTED_BY_PEOPLE))
-    return found
+        advice.append(say("surface.faces", column=COUNTED_BY_PEOPLE))
+    return advice
 
 
-def _standing(row: Row, explained: Row) -> str:
-    """Say where the share explained stands to its limit, and what follows."""
+def _comparison(row: VerdictsRow, explained: Figure) -> str:
+    """Compare the share explained with its limit, and say what follows."""
     limit, end = row["limit_high"], explained["ci_high"]
     if row["verdict"] == Verdict.FAIL:
         key = f"report.fix.{row['finding']}"
@@ -145,10 +145,10 @@ def _standing(row: Row, explained: Row) -> str:
 
 
 def fresh(reason: str, said: str) -> str:
-    """Leave out of a reason the sentences that another has said already."""
-    told = {sentence.rstrip(".") for sentence in said.split(". ")}
-    kept = [sentence.rstrip(".") for sentence in reason.split(". ") if sentence.rstrip(".") not in told]
-    return ". ".join(kept) + "." if kept else ""
+    """Leave out of a reason the sentences that another has given already."""
+    known = {sentence.rstrip(".") for sentence in said.split(". ")}
+    sentences = [sentence.rstrip(".") for sentence in reason.split(". ") if sentence.rstrip(".") not in known]
+    return ". ".join(sentences) + "." if sentences else ""
 
 
 NOTES = ("unresolved", "few", "constant", "unknown")
@@ -158,12 +158,12 @@ NOTES = ("unresolved", "few", "constant", "unknown")
 def without_notes(reason: str) -> str:
     """Leave out of a reason what was left out of the regression: its own part says that."""
     starts = [reason.find(say(f"covariates.{name}", list="").rstrip(". ")) for name in NOTES]
-    found = [start for start in starts if start > 0]
-    return reason[: min(found)].rstrip() if found else reason
+    places = [start for start in starts if start > 0]
+    return reason[: min(places)].rstrip() if places else reason
 
 
 def _named(sources: Iterable[str]) -> str:
-    return ", ".join(say("report.small_sources") if name == SMALL else name for name in sources)
+    return ", ".join(source_name(name) for name in sources)
 
 
 QUESTIONS = (SHARE, DIFFERENCE)

@@ -1,4 +1,4 @@
-"""The report's part on deliberate mismatches: the response matrix, what it means, and pairs to look at."""
+"""The part of the report on deliberate mismatches: the response matrix, what it means, and pairs to look at."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ from judge_audit.checks.mismatches.mismatch_cells import CELL
 from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED, HAND_MADE
 from judge_audit.checks.mismatches.mismatch_rows import EFFECTIVE, NAME, SELECTIVITY
 from judge_audit.core.vocabulary import OVERALL, POOLED
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import figure_of
 from judge_audit.report.sections.ladders import verdict_of
 from judge_audit.stimuli.mismatches.kind import DIMENSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from judge_audit_schemas.rows import MeasuresRow, UnsuitedRow, VerdictsRow
+
     from judge_audit.report.facts import Facts
+    from judge_audit.report.figures import Figure
     from judge_audit.stimuli.mismatches.kind import Kind
 
     Row = Mapping[str, Any]
 
 MEASURES = {"response_lift": "lift", "response_sd": "sd", "spill": "spill"}
 """Figures of a cell, and what they are called in the document."""
+
+STRONGEST = 44
+"""Percent of colour of a cell that moves by half of the untouched images, or more."""
 
 DESCRIBED = (
     "pair_id", "kind", "variant", "intact", "damaged", "rung", "source", "constructed", "prompt", "pixel_digest",
@@ -59,8 +65,8 @@ def dimensions_of(facts: Facts, kinds: Mapping[str, Kind]) -> dict[str, Any] | N
 
 def _names(facts: Facts, kinds: Mapping[str, Kind]) -> list[str]:
     """Name the kinds there are pairs or refusals of, in the order of their definition."""
-    held = {row["kind"] for row in (*facts.pairs, *facts.unsuited)}
-    return [name for name in kinds if name in held] + sorted(held - set(kinds))
+    known = {row["kind"] for row in facts.pairs} | {row["kind"] for row in facts.unsuited}
+    return [name for name in kinds if name in known] + sorted(known - set(kinds))
 
 
 def _kind(name: str, kind: Kind | None, facts: Facts) -> dict[str, Any]:
@@ -77,9 +83,9 @@ def _kind(name: str, kind: Kind | None, facts: Facts) -> dict[str, Any]:
 
 
 def _matrix(
-    facts: Facts, origin: str, kinds: Mapping[str, Kind], verdicts: Sequence[Row]
+    facts: Facts, origin: str, kinds: Mapping[str, Kind], verdicts: Sequence[VerdictsRow]
 ) -> dict[str, Any] | None:
-    """Give the response matrix of one origin, people's beside it."""
+    """Give the response matrix of one origin, with people's."""
     cells = _cells(facts.measures, origin, kinds, verdicts)
     if not cells:
         return None
@@ -96,7 +102,7 @@ def _matrix(
         "cells": cells,
         "effective": _figure(facts.measures, EFFECTIVE, whole),
         "selectivity": {
-            row["dimension"]: _number(row)
+            row["dimension"]: figure_of(row)
             for row in facts.measures
             if row["check"] == NAME and row["measure"] == SELECTIVITY and row["kind"] == whole
         },
@@ -107,27 +113,29 @@ def _matrix(
 
 
 def _cells(
-    rows: Iterable[Row], origin: str, kinds: Mapping[str, Kind], verdicts: Sequence[Row]
+    rows: Iterable[MeasuresRow], origin: str, kinds: Mapping[str, Kind], verdicts: Sequence[VerdictsRow]
 ) -> list[dict[str, Any]]:
     """Give the cells of a matrix with what is expected of them and what became of it."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    by_place: dict[tuple[str, str], dict[str, Any]] = {}
     for row in rows:
         kind, of = split_kind(row["kind"])
         if row["check"] != NAME or row["measure"] not in MEASURES or of != origin:
             continue
-        if row["measure"] != "spill" or (kind, row["dimension"]) in found:
-            cell = found.setdefault((kind, row["dimension"]), {"kind": kind, "dimension": row["dimension"]})
-            cell[MEASURES[row["measure"]]] = _number(row)
+        if row["measure"] != "spill" or (kind, row["dimension"]) in by_place:
+            cell = by_place.setdefault(
+                (kind, row["dimension"]), {"kind": kind, "dimension": row["dimension"]}
+            )
+            cell[MEASURES[row["measure"]]] = figure_of(row)
     answers = {
         (*split_kind(row["kind"]), row["dimension"]): row for row in verdicts if row["measure"] == CELL
     }
     order = {name: place for place, name in enumerate(kinds)}
-    cells = [cell for cell in found.values() if cell.get("lift", {}).get("n")]
+    cells = [cell for cell in by_place.values() if cell.get("lift", {}).get("n")]
     for cell in cells:
         expected = kinds[cell["kind"]].expectations if cell["kind"] in kinds else {}
-        told = answers.get((cell["kind"], origin, cell["dimension"]))
+        answer = answers.get((cell["kind"], origin, cell["dimension"]))
         cell["expected"] = expected.get(cell["dimension"], "")
-        cell["verdict"] = told["verdict"] if told else None
+        cell["verdict"] = answer["verdict"] if answer else None
     return sorted(cells, key=lambda cell: (order.get(cell["kind"], len(order)), cell["kind"]))
 
 
@@ -137,26 +145,26 @@ def split_kind(written: str) -> tuple[str, str]:
     return (written.removesuffix(suffix), CONSTRUCTED if written.endswith(suffix) else HAND_MADE)
 
 
-def _number(row: Row) -> dict[str, Any]:
-    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
-
-
-def _figure(rows: Iterable[Row], measure: str, kind: str) -> dict[str, Any] | None:
+def _figure(rows: Iterable[MeasuresRow], measure: str, kind: str) -> Figure | None:
     """Find one figure of the whole matrix."""
-    found = [
-        row for row in rows if row["check"] == NAME and row["measure"] == measure and row["kind"] == kind
-    ]
-    return _number(found[0]) if found else None
+    return next(
+        (
+            figure_of(row)
+            for row in rows
+            if row["check"] == NAME and row["measure"] == measure and row["kind"] == kind
+        ),
+        None,
+    )
 
 
-def _unsuited(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _unsuited(rows: Sequence[UnsuitedRow]) -> list[dict[str, Any]]:
     """Count the items that did not suit, by kind and reason; a kind that was refused whole has no count."""
-    held: dict[tuple[str, str], list[str]] = {}
+    items_of: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        held.setdefault((row["kind"], row["reason"]), []).append(row["item_id"])
+        items_of.setdefault((row["kind"], row["reason"]), []).append(row["item_id"])
     return [
         {"kind": kind, "reason": reason, "n": len(items) if items != [POOLED] else None, "items": items[:3]}
-        for (kind, reason), items in sorted(held.items(), key=lambda entry: (entry[0][0], -len(entry[1])))
+        for (kind, reason), items in sorted(items_of.items(), key=lambda entry: (entry[0][0], -len(entry[1])))
     ]
 
 
@@ -166,27 +174,40 @@ def _shown(facts: Facts, kinds: Mapping[str, Kind], means: Mapping[str, str]) ->
     declared = list(facts.card.get("dimensions") or (OVERALL,))
     called = {own: name for name, own in means.items()}
     scores: dict[str, dict[str, dict[str, float]]] = {}
-    for row in facts.pair_scores:
-        if row["before"] is not None and row["after"] is not None:
-            told = {name: row[name] for name in ("before", "after")}
-            scores.setdefault(row["pair_id"], {})[row["dimension"]] = told
-    found = []
+    for score in facts.pair_scores:
+        before, after = score["before"], score["after"]
+        if before is not None and after is not None:
+            scores.setdefault(score["pair_id"], {})[score["dimension"]] = {"before": before, "after": after}
+    shown = []
     for name in _names(facts, kinds):
         damages = kinds[name].damages if name in kinds else ""
         own = means.get(damages, damages)
         own = own if own in declared else declared[0]
         for constructed in (False, True):
-            ranked = []
+            ranked: list[tuple[float, str, Row]] = []
             for row in facts.pairs:
-                told = scores.get(row["pair_id"], {}).get(own, {})
-                if told and row["kind"] == name and bool(row["constructed"]) == constructed:
-                    ranked.append((-sign * (told["after"] - told["before"]), str(row["pair_id"]), row))
+                score_of = scores.get(row["pair_id"], {}).get(own)
+                if score_of and row["kind"] == name and bool(row["constructed"]) == constructed:
+                    fall = -sign * (score_of["after"] - score_of["before"])
+                    ranked.append((fall, row["pair_id"], row))
             ranked.sort(key=lambda entry: entry[:2])
-            for place, (_, pair_id, row) in enumerate(ranked):
-                if 0 < place < len(ranked) - 1:
-                    continue
-                held = scores[pair_id]
-                parts = {called.get(d, d): held[d] for d in declared if d in held}
-                shown = {column: row[column] for column in DESCRIBED}
-                found.append({**shown, "scores": parts, "least": place == 0})
-    return found
+            # the first fell least, the last most
+            for place, (_, pair_id, pair) in enumerate(ranked):
+                if place in {0, len(ranked) - 1}:
+                    parts = {called.get(d, d): scores[pair_id][d] for d in declared if d in scores[pair_id]}
+                    described = {column: pair[column] for column in DESCRIBED}
+                    shown.append({**described, "scores": parts, "least": place == 0})
+    return shown
+
+
+def cell_of(cells: Sequence[Row], kind: str, dimension: str) -> Row | None:
+    """Find a cell of a matrix."""
+    return next((cell for cell in cells if (cell["kind"], cell["dimension"]) == (kind, dimension)), None)
+
+
+def cell_look(cell: Row) -> tuple[str, int]:
+    """Give the class and the percent of colour of a cell: cool falls, warm rises."""
+    value = cell["lift"]["value"]
+    if value is None:
+        return "", 0
+    return ("cool" if value < 0 else "warm"), min(STRONGEST, round(abs(value) * 2 * STRONGEST))

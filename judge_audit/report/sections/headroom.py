@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.ladders.headroom import NAME
+from judge_audit.core.formatting import lift_text, number_text
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.headroom import GREEDY, PAIR, SINGLE, half_of, is_combined, read_combo
-from judge_audit.report.charts.charts import lift_text, number_text
 from judge_audit.report.charts.forest import Group, Line, forest
-from judge_audit.report.figure_text import finite
+from judge_audit.report.facts import Changed, rows_of
+from judge_audit.report.figures import figure_of, finite
 from judge_audit.report.sections.ladders import rises, verdict_of
-from judge_audit.report.sheets.pictures import SIDE, Pair, data_uri
-from judge_audit.stimuli.axes.image_buffers import Scratch
-from judge_audit.stimuli.combinations import draw_combined, read_recipe
+from judge_audit.stimuli.combinations import read_recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
-    import numpy as np
+    from judge_audit_schemas.rows import MeasuresRow
     from markupsafe import Markup
-    from numpy.typing import NDArray
 
     from judge_audit.report.facts import Facts
     from judge_audit.report.percentiles import Placing
-    from judge_audit.stimuli.axes.axis import Axis
 
     Row = Mapping[str, Any]
-    Pixels = NDArray[np.uint8]
 
 FAMILIES = (SINGLE, PAIR, GREEDY, POOLED)
 SHOWN = 3
@@ -47,13 +42,20 @@ ORDER BY probes.item_id, scores.dimension, probes.axis
 """
 
 
-def hacking_of(
+class Mix(Changed):
+    """A score of a mix of changes."""
+
+    recipe: str
+
+
+def headroom_of(
     con: duckdb.DuckDBPyConnection, facts: Facts, placing: Mapping[str, Placing]
 ) -> list[dict[str, Any]]:
     """Put together what is known of headroom, one entry per dimension; empty if nothing was tried."""
     measures = [row for row in facts.measures if row["check"] == NAME]
-    answers = _answers(con, facts)
-    found = []
+    plans = facts.configuration.get("combined_ids") or []
+    answers: list[Mix] = rows_of(con, ANSWERED, facts.audit["plan_id"], plans, facts.audit["judge_id"])
+    parts = []
     for dimension in dict.fromkeys(row["dimension"] for row in measures):
         own = [row for row in measures if row["dimension"] == dimension]
         verdicts = [
@@ -61,10 +63,11 @@ def hacking_of(
             for row in facts.verdicts
             if row["check"] == NAME and row["dimension"] == dimension
         ]
+        ridden = _ridden(own)
         part = {
             "dimension": dimension,
             "families": _families(own),
-            "ridden": _ridden(own),
+            "ridden": ridden,
             "margin": facts.limits["headroom.margin"],
             "verdict": verdicts[0] if verdicts else None,
             "maximum": {
@@ -76,31 +79,18 @@ def hacking_of(
                 )
             },
         }
-        worst = _worst(
-            part["ridden"], [row for row in answers if row["dimension"] == dimension], facts, placing
-        )
-        found.append({**part, "worst": worst, "sentence": _sentence(part)})
-    return found
+        mixes = [row for row in answers if row["dimension"] == dimension]
+        worst = _worst(ridden, mixes, facts, placing)
+        parts.append({**part, "worst": worst, "sentence": _sentence(part)})
+    return parts
 
 
-def _answers(con: duckdb.DuckDBPyConnection, facts: Facts) -> list[dict[str, Any]]:
-    """Read the answers to combined probes."""
-    plans = facts.configuration.get("combined_ids") or []
-    done = con.execute(ANSWERED, [facts.audit["plan_id"], plans, facts.audit["judge_id"]])
-    names = [column[0] for column in done.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
+def _families(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
+    lifts = {row["kind"]: row for row in measures if row["measure"] == NAME}
+    return [{"family": family, **figure_of(lifts[family])} for family in FAMILIES if family in lifts]
 
 
-def _figure(row: Row) -> dict[str, Any]:
-    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
-
-
-def _families(measures: Sequence[Row]) -> list[dict[str, Any]]:
-    held = {row["kind"]: row for row in measures if row["measure"] == NAME}
-    return [{"family": family, **_figure(held[family])} for family in FAMILIES if family in held]
-
-
-def _ridden(measures: Sequence[Row]) -> list[dict[str, Any]]:
+def _ridden(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
     """List what was chosen, with its lift where it was not chosen; families in order, the best of all last."""
     rows = [row for row in measures if row["measure"] == "ridden"]
     return [
@@ -108,7 +98,7 @@ def _ridden(measures: Sequence[Row]) -> list[dict[str, Any]]:
             "family": row["kind"],
             "axis": row["axis"],
             "axes": list(read_combo(row["axis"]).axes),
-            **_figure(row),
+            **figure_of(row),
         }
         for row in sorted(rows, key=lambda row: (FAMILIES.index(row["kind"]), row["axis"]))
     ]
@@ -126,9 +116,9 @@ def _sentence(part: Row) -> str:
     best = [row for row in part["ridden"] if row["family"] == POOLED]
     if verdict is None or not best:
         return say("hacking.lead_single")
-    found = next((row for row in part["families"] if row["family"] == POOLED), None)
+    whole = next((row for row in part["families"] if row["family"] == POOLED), None)
     words = {
-        name: say("hacking.unknown") if found is None or found[column] is None else lift_text(found[column])
+        name: say("hacking.unknown") if whole is None or whole[column] is None else lift_text(whole[column])
         for name, column in (("value", "value"), ("low", "ci_low"), ("high", "ci_high"))
     }
     words["direction"] = say("hacking.or").join(dict.fromkeys(direction(row["axes"]) for row in best))
@@ -137,62 +127,28 @@ def _sentence(part: Row) -> str:
 
 
 def _worst(
-    ridden: Sequence[Row], answers: Sequence[Row], facts: Facts, placing: Mapping[str, Placing]
+    ridden: Sequence[Row], answers: Sequence[Mix], facts: Facts, placing: Mapping[str, Placing]
 ) -> list[dict[str, Any]]:
     """Find the images that the chosen mixes lifted most, each once and only where they were not chosen."""
     chosen = {row["axis"] for row in ridden if is_combined(row["axis"])}
-    told = {
+    mixes = {
         (row["item_id"], row["axis"]): row
         for row in answers
         if row["axis"] in chosen and _untried(row, facts.audit["seed"])
     }
-    risen = rises(replace(facts, changed=[dict(row) for row in told.values()]), placing)
-    found: list[dict[str, Any]] = []
+    risen = rises(facts.untouched, list(mixes.values()), placing)
+    worst: list[dict[str, Any]] = []
     for row in sorted(risen, key=lambda row: (-row["lift"], row["item_id"], row["axis"])):
-        if len(found) < SHOWN and all(row["item_id"] != other["item_id"] for other in found):
-            recipe = told[row["item_id"], row["axis"]]["recipe"]
+        if len(worst) < SHOWN and all(row["item_id"] != other["item_id"] for other in worst):
+            recipe = mixes[row["item_id"], row["axis"]]["recipe"]
             doses = [[dose.axis, dose.strength] for dose in read_recipe(recipe)]
-            found.append({**row, "recipe": recipe, "doses": doses})
-    return found
+            worst.append({**row, "recipe": recipe, "doses": doses})
+    return worst
 
 
-def _untried(row: Row, seed: int) -> bool:
+def _untried(row: Mix, seed: int) -> bool:
     """Tell whether a recipe was not chosen on the half that an image belongs to."""
     return read_combo(row["axis"]).chosen_on != half_of(row["cluster"], seed)
-
-
-def draw_worst(
-    parts: Sequence[Row], pixels: Callable[[str], Pixels] | None, axes: Mapping[str, Axis]
-) -> dict[tuple[str, str], Pair]:
-    """Draw the worst cases again, before and after.
-
-    A picture that can no longer be read, or one of whose axes is gone, is left out.
-
-    Args:
-        parts: Entries as `hacking_of` gives them.
-        pixels: Gives the pixels of an item by its id; None draws nothing.
-        axes: The axes by name.
-
-    Returns:
-        Pairs by item and recipe.
-    """
-    found: dict[tuple[str, str], Pair] = {}
-    scratch, further = Scratch(), Scratch()
-    for row in (row for part in parts for row in part["worst"]):
-        doses = read_recipe(row["recipe"])
-        if pixels is None or any(dose.axis not in axes for dose in doses):
-            continue
-        try:
-            original = pixels(row["item_id"])
-            scratch.begin(original)
-        except Exception:  # noqa: BLE001, S112 - a report is worth having without one of its pictures
-            continue
-        changed = draw_combined(original, doses, axes, scratch, further)
-        factor = min(1.0, SIDE / max(original.shape[:2]))
-        found[row["item_id"], row["axis"]] = Pair(
-            data_uri(original, factor), data_uri(changed, factor), 100.0
-        )
-    return found
 
 
 def doses_text(row: Row) -> str:
@@ -203,7 +159,7 @@ def doses_text(row: Row) -> str:
 
 
 def family_chart(part: Row) -> Markup:
-    """Draw the headroom of each family beside the limit."""
+    """Draw the headroom of each family next to the limit."""
     lines = tuple(Line(say(f"hacking.families.{row['family']}"), row) for row in part["families"])
     largest = max((row["value"] for row in part["families"] if row["value"] is not None), default=None)
     label = say("hacking.aria", n=len(lines), value=lift_text(largest))

@@ -1,26 +1,27 @@
-"""The part on history: how the judge of this name stood night by night, up to this audit."""
+"""The part on history: the figures of the judge of this name night by night, up to this audit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from judge_audit.core.vocabulary import OVERALL, POOLED
 from judge_audit.decisions.gate.suites import builtin_suites
 from judge_audit.report.facts import rows_of
+from judge_audit.report.figures import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
 
     from judge_audit.report.facts import Facts
 
-    Row = dict[str, Any]
 
-BEFORE, APPROVED = "before", "approved"
 MOST = 400
-"""Nights that are told; the views know them all."""
+"""Nights that are reported; the views know them all."""
+
+Against = Literal["approved", "before"]
+"""What a night is compared with: the approved audit, or the night before."""
 
 NIGHTS = """
 WITH own AS (SELECT judge, night FROM nights WHERE audit_id = $1)
@@ -54,31 +55,98 @@ WHERE list_contains($1, audit_id) AND "check" = 'scale' AND measure = 'pile' AND
 """
 
 
+class Of(TypedDict):
+    """A row about a dimension in an audit."""
+
+    audit_id: str
+    dimension: str
+
+
+Answer = TypeVar("Answer", bound=Of)
+
+
+class Order(Of):
+    """How much of the anchors' order was kept, from view `anchor_drift_history`."""
+
+    against: str
+    tau: float | None
+    tau_drop: float
+    drop_low: float | None
+    drop_high: float | None
+
+
+class Move(Of):
+    """How far an axis moved in a source, from view `source_stability_history`."""
+
+    axis: str
+    source: str
+    measure: str
+    value: float
+    since_before: float | None
+    since_before_low: float | None
+    since_before_high: float | None
+    since_approved: float | None
+    since_approved_low: float | None
+    since_approved_high: float | None
+
+
+class Pile(Of):
+    """The share of scores in the pile."""
+
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+class OrderKept(Interval):
+    """The share of an order that was kept, and τ."""
+
+    tau: float | None
+
+
+class LargestMove(Interval):
+    """The largest move of a night, with its axis and source."""
+
+    axis: str
+    source: str
+
+
 def history_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any]:
-    """Put together how the judge of this name stood night by night, this audit last.
+    """Put together the figures of the judge of this name night by night, this audit last.
 
     Returns:
         `nights` in order, at least this one where the audit is complete; `dimension` whose order, pile and moves are
-        told; `margins` by what they bound; `changes`: places of nights with another judge than the night before.
+        reported; `margins` by what they bound; `changes`: places of nights with another judge than the night before.
     """
-    told = rows_of(con, NIGHTS, facts.audit["audit_id"], MOST)
-    nights = [{**row, "night": _iso(row["night"])} for row in reversed(told)]
+    nights = [
+        {**row, "night": row["night"].isoformat()}
+        for row in reversed(rows_of(con, NIGHTS, facts.audit["audit_id"], MOST))
+    ]
     ids = [row["audit_id"] for row in nights]
-    orders, moves, piles = (rows_of(con, query, ids) for query in (ORDERS, MOVES, PILES))
-    dimension = _dimension([row["dimension"] for row in (*orders, *piles)])
-    by_night = {
-        name: _gathered(row for row in rows if row["dimension"] in {dimension, POOLED})
-        for name, rows in (("orders", orders), ("moves", moves), ("piles", piles))
-    }
+    orders: list[Order] = rows_of(con, ORDERS, ids)
+    moves: list[Move] = rows_of(con, MOVES, ids)
+    piles: list[Pile] = rows_of(con, PILES, ids)
+    dimension = _dimension([row["dimension"] for rows in (orders, piles) for row in rows])
+    orders_of, moves_of, piles_of = (
+        _by_audit(orders, dimension),
+        _by_audit(moves, dimension),
+        _by_audit(piles, dimension),
+    )
     for row in nights:
-        own = {name: found.get(row["audit_id"], []) for name, found in by_night.items()}
+        audit_id = row["audit_id"]
         # the views say 1 of the same judge on any night; without anchors there was no order to look at
-        orders_seen = own["orders"] if row["anchored"] else []
-        row["order"] = {against: _order(orders_seen, against) for against in (APPROVED, BEFORE)}
-        row["move"] = {against: _largest(own["moves"], against) for against in (APPROVED, BEFORE)}
-        row["spread"] = _spread(own["moves"])
-        row["pile"] = own["piles"][0]["value"] if own["piles"] else None
-    changes = [place for place in range(1, len(nights)) if _is_other(nights[place], nights[place - 1])]
+        own_orders = orders_of.get(audit_id, []) if row["anchored"] else []
+        own_moves, own_piles = moves_of.get(audit_id, []), piles_of.get(audit_id, [])
+        row["order"] = {against: _order(own_orders, against) for against in ("approved", "before")}
+        row["move"] = {
+            "approved": _largest(own_moves, "approved"),
+            "before": _largest(own_moves, "before"),
+        }
+        row["spread"] = _spread(own_moves)
+        row["pile"] = own_piles[0]["value"] if own_piles else None
+    changes = [
+        place for place in range(1, len(nights)) if nights[place]["judge_id"] != nights[place - 1]["judge_id"]
+    ]
     return {
         "nights": nights,
         "dimension": dimension,
@@ -97,54 +165,52 @@ def drift_margin() -> float:
     return float(expectation.arguments["max_value"])
 
 
-def _order(rows: Sequence[Row], against: str) -> Row | None:
+def _order(rows: Sequence[Order], against: str) -> OrderKept | None:
     """Give how much of the order was kept: 1 as much as the noise of both judges leaves."""
-    found = [row for row in rows if row["against"] == against]
-    if not found:
+    row = next((row for row in rows if row["against"] == against), None)
+    if row is None:
         return None
-    row = found[0]
+    low, high = row["drop_low"], row["drop_high"]
     return {
         "value": 1.0 - row["tau_drop"],
-        "ci_low": 1.0 - row["drop_high"] if row["drop_high"] is not None else None,
-        "ci_high": 1.0 - row["drop_low"] if row["drop_low"] is not None else None,
+        "ci_low": 1.0 - high if high is not None else None,
+        "ci_high": 1.0 - low if low is not None else None,
         "tau": row["tau"],
     }
 
 
-def _largest(rows: Sequence[Row], against: str) -> Row | None:
+def _largest(rows: Sequence[Move], against: Against) -> LargestMove | None:
     """Give the axis and source that moved furthest."""
-    found = [row for row in rows if row[f"since_{against}"] is not None]
-    if not found:
-        return None
-    row = max(found, key=lambda row: (abs(row[f"since_{against}"]), row["axis"], row["source"]))
-    return {
-        "value": row[f"since_{against}"],
-        "ci_low": row[f"since_{against}_low"],
-        "ci_high": row[f"since_{against}_high"],
-        "axis": row["axis"],
-        "source": row["source"],
-    }
+    moves = [_since(row, against) for row in rows]
+    return max(
+        (move for move in moves if move["value"] is not None),
+        key=lambda move: (abs(move["value"] or 0.0), move["axis"], move["source"]),
+        default=None,
+    )
 
 
-def _spread(rows: Sequence[Row]) -> Row | None:
+def _since(row: Move, against: Against) -> LargestMove:
+    if against == "approved":
+        value, low, high = row["since_approved"], row["since_approved_low"], row["since_approved_high"]
+    else:
+        value, low, high = row["since_before"], row["since_before_low"], row["since_before_high"]
+    return {"value": value, "ci_low": low, "ci_high": high, "axis": row["axis"], "source": row["source"]}
+
+
+def _spread(rows: Sequence[Move]) -> dict[str, Any] | None:
     """Give the axis whose effect differs most between two sources."""
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[float]] = {}
     for row in rows:
-        groups.setdefault((row["measure"], row["axis"]), []).append(row)
+        groups.setdefault((row["measure"], row["axis"]), []).append(row["value"])
     wide = [
-        {"value": max(values) - min(values), "axis": axis}
-        for (_, axis), found in sorted(groups.items())
-        if len(values := [row["value"] for row in found]) > 1
+        (max(values) - min(values), axis) for (_, axis), values in sorted(groups.items()) if len(values) > 1
     ]
-    return max(wide, key=lambda row: float(row["value"]), default=None)
+    value, axis = max(wide, key=lambda entry: entry[0], default=(None, ""))
+    return None if value is None else {"value": value, "axis": axis}
 
 
-def _is_other(row: Row, before: Row) -> bool:
-    return bool(row["judge_id"] != before["judge_id"])
-
-
-def _word(row: Row, before: Row) -> dict[str, Any]:
-    """Say what tells a judge from the one before it: its version, else its epoch, else its id."""
+def _word(row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what distinguishes a judge from the one before it: its version, else its epoch, else its id."""
     if row["version"] and row["version"] != before["version"]:
         return {"kind": "version", "name": row["version"]}
     if row["epoch"] and row["epoch"] != before["epoch"]:
@@ -157,12 +223,10 @@ def _dimension(names: Iterable[str]) -> str:
     return OVERALL if OVERALL in known or not known else known[0]
 
 
-def _gathered(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _by_audit(rows: Iterable[Answer], dimension: str) -> dict[str, list[Answer]]:
+    """Gather the rows about a dimension, or about all of them, by audit."""
+    by_audit: dict[str, list[Answer]] = {}
     for row in rows:
-        found.setdefault(row["audit_id"], []).append(row)
-    return found
-
-
-def _iso(when: datetime) -> str:
-    return when.isoformat()
+        if row["dimension"] in {dimension, POOLED}:
+            by_audit.setdefault(row["audit_id"], []).append(row)
+    return by_audit

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from judge_audit.checks.mismatches.mismatch_cells import CELL
 from judge_audit.core.vocabulary import IMAGES, POOLED, READ, Verdict
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import finite
 from judge_audit.report.percentiles import lift
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.report.facts import Facts
+    from judge_audit_schemas.rows import VerdictsRow, ZonesRow
+
+    from judge_audit.report.facts import Changed, Facts, Untouched
     from judge_audit.report.percentiles import Placing
     from judge_audit.stimuli.axes.axis import Axis
 
@@ -82,16 +84,17 @@ def _point(row: Row) -> dict[str, Any]:
     return {name: finite(row[name]) for name in ("rung", "strength", "value", "ci_low", "ci_high", "n")}
 
 
-def verdict_of(row: Row) -> dict[str, Any]:
-    """Take what a verdict tells people out of its row."""
+def verdict_of(row: VerdictsRow) -> VerdictsRow:
+    """Take what the report shows of a verdict out of its row."""
     wanted = (
         "check", "measure", "axis", "dimension", "kind", "verdict", "finding", "provisional", "reason",
         "value", "ci_low", "ci_high", "limit_low", "limit_high", "n", "n_needed",
     )  # fmt: skip
-    return {name: finite(row[name]) for name in wanted}
+    shown: Row = row
+    return cast("VerdictsRow", {name: finite(shown[name]) for name in wanted})
 
 
-def zones_of(zones: Sequence[Row], axis: str) -> dict[str, Any] | None:
+def zones_of(zones: Sequence[ZonesRow], axis: str) -> dict[str, Any] | None:
     """Summarise the zones of an axis by medians over its items; None where nobody can say.
 
     A median beyond every rung ("never noticed") is None.
@@ -100,7 +103,7 @@ def zones_of(zones: Sequence[Row], axis: str) -> dict[str, Any] | None:
     if not known:
         return None
     return {
-        "unseen_below": finite(float(median(row["perceptible_low"] for row in known))),
+        "unseen_below": _median(row["perceptible_low"] for row in known),
         "seen_from": _median(row["perceptible_high"] for row in known),
         "overdone_from": _median(row["objectionable"] for row in known),
         "items": len(known),
@@ -109,31 +112,34 @@ def zones_of(zones: Sequence[Row], axis: str) -> dict[str, Any] | None:
 
 
 def _median(values: Iterable[float | None]) -> float | None:
-    held = [value for value in values if value is not None]
-    return finite(float(median(held))) if held else None
+    known = [value for value in values if value is not None]
+    return finite(float(median(known))) if known else None
 
 
 def find_movers(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, Any]]:
     """Find the images that rose most: where nobody sees a change, where it is visible, where it is overdone.
 
-    Each image and each axis stands once in a group. Lifts leave out the image's own cluster.
+    Each image and each axis appears once in a group. Lifts leave out the image's own cluster.
 
     Returns:
         Rows with group (unseen, seen, overdone, unknown), item_id, source, axis, strength, scores and percentiles
         before and after, and lift; largest lift first within a group.
     """
     zone_of = {(row["item_id"], row["axis"]): row for row in facts.zones}
-    risen = sorted(rises(facts, placing), key=lambda row: (-row["lift"], row["item_id"], row["axis"]))
+    risen = rises(facts.untouched, facts.changed, placing)
+    risen.sort(key=lambda row: (-row["lift"], row["item_id"], row["axis"]))
     groups: dict[str, list[dict[str, Any]]] = {"unseen": [], "seen": [], "overdone": [], "unknown": []}
     for row in risen:
-        held = groups[_group(row, zone_of.get((row["item_id"], row["axis"])))]
-        fresh = not any(row["axis"] == other["axis"] or row["item_id"] == other["item_id"] for other in held)
-        if fresh and len(held) < MOVERS_EACH:
-            held.append(row)
-    return [{"group": group, **row} for group, held in groups.items() for row in held]
+        members = groups[_group(row, zone_of.get((row["item_id"], row["axis"])))]
+        fresh = not any(
+            row["axis"] == other["axis"] or row["item_id"] == other["item_id"] for other in members
+        )
+        if fresh and len(members) < MOVERS_EACH:
+            members.append(row)
+    return [{"group": group, **row} for group, members in groups.items() for row in members]
 
 
-def _group(row: Row, zone: Row | None) -> str:
+def _group(row: Row, zone: ZonesRow | None) -> str:
     if zone is None or zone["perceptible_low"] is None:
         return "unknown"
     if row["strength"] < zone["perceptible_low"]:
@@ -142,48 +148,55 @@ def _group(row: Row, zone: Row | None) -> str:
     return "overdone" if bad is not None and row["strength"] >= bad else "seen"
 
 
-def rises(facts: Facts, placing: Mapping[str, Placing]) -> list[dict[str, Any]]:
+def rises(
+    untouched: Sequence[Untouched], changed: Sequence[Changed], placing: Mapping[str, Placing]
+) -> list[dict[str, Any]]:
     """Give every answer that rose by more than a trifle."""
-    before = {(row["item_id"], row["dimension"]): row for row in facts.untouched}
-    found = []
-    for dimension, held in placing.items():
+    before = {(row["item_id"], row["dimension"]): row for row in untouched}
+    risen = []
+    for dimension, reference in placing.items():
         own: dict[tuple[str, str], list[float]] = {}
-        for row in facts.untouched:
+        for row in untouched:
             if row["dimension"] == dimension:
-                group = held.group[row["source"]]
-                own.setdefault((group, row["cluster"]), []).append(held.sign * row["value"])
+                group = reference.group[row["source"]]
+                own.setdefault((group, row["cluster"]), []).append(reference.sign * row["value"])
         sorted_own = {key: np.sort(np.round(values, 9)) for key, values in own.items()}
-        for row in facts.changed:
+        for row in changed:
             first = before.get((row["item_id"], dimension))
             if first is None or row["dimension"] != dimension:
                 continue
-            if held.sign * (row["value"] - first["value"]) <= 0:
+            if reference.sign * (row["value"] - first["value"]) <= 0:
                 continue
-            group = held.group[row["source"]]
+            group = reference.group[row["source"]]
             rise = lift(
-                held.scores[group],
+                reference.scores[group],
                 sorted_own[group, row["cluster"]],
-                held.sign * first["value"],
-                held.sign * row["value"],
+                reference.sign * first["value"],
+                reference.sign * row["value"],
             )
             if rise > SMALLEST_RISE:
-                found.append(_rise(row, first, held, rise))
-    return found
+                risen.append(_rise(row, first, reference, rise))
+    return risen
 
 
-def _rise(row: Row, first: Row, held: Placing, rise: float) -> dict[str, Any]:
+def _rise(row: Changed, first: Untouched, reference: Placing, rise: float) -> dict[str, Any]:
     return {
-        **{name: row[name] for name in ("item_id", "source", "axis", "dimension", "rung", "strength")},
-        "placed_in": held.group[row["source"]],
+        "item_id": row["item_id"],
+        "source": row["source"],
+        "axis": row["axis"],
+        "dimension": row["dimension"],
+        "rung": row["rung"],
+        "strength": row["strength"],
+        "placed_in": reference.group[row["source"]],
         "before": first["value"],
         "after": row["value"],
-        "percentile_before": held.percentile(first["value"], row["source"]),
-        "percentile_after": held.percentile(row["value"], row["source"]),
+        "percentile_before": reference.percentile(first["value"], row["source"]),
+        "percentile_after": reference.percentile(row["value"], row["source"]),
         "lift": rise,
     }
 
 
-def severity(verdict: Row) -> tuple[int, int, float]:
+def severity(verdict: VerdictsRow) -> tuple[int, int, float]:
     """Order faults: proved before provisional, what an optimiser would ride first, then by size.
 
     Blindness comes last, proved as it is: a judge may well be used for what it does see.
@@ -228,7 +241,7 @@ def severity(verdict: Row) -> tuple[int, int, float]:
     return group, rank, -abs(verdict["value"] or 0.0)
 
 
-def is_fault(verdict: Row) -> bool:
-    """Whether a verdict convicts the judge; those on read items or on one cell only stand beside others."""
+def is_fault(verdict: VerdictsRow) -> bool:
+    """Whether a verdict convicts the judge; those on read items or on one cell only accompany others."""
     own = verdict["kind"] != READ and verdict["subject"] != IMAGES and verdict["measure"] != CELL
     return bool(verdict["verdict"] == Verdict.FAIL and own)

@@ -1,4 +1,4 @@
-"""People and the judge: how far people agree, and the judge beside them, dimension by dimension."""
+"""People and the judge: how far people agree, and how the judge compares, dimension by dimension."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, WITHIN, Verdict
-from judge_audit.report.charts.people_map import agreement_of, disagreement_of
-from judge_audit.report.figure_text import bounded, figure_of, finite, plain, shared, turned
+from judge_audit.report.figures import bounded, figure_of, finite, plain, shared, turned
 from judge_audit.report.sections.ladders import verdict_of
-from judge_audit.report.sections.people_matrices import matrices_of
+from judge_audit.report.sections.people_agreement import agreement_of, disagreement_of, matrices_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from judge_audit_schemas.rows import MeasuresRow
+
     from judge_audit.report.facts import Facts
-    from judge_audit.report.figure_text import Figure
+    from judge_audit.report.figures import Figure
 
     Row = Mapping[str, Any]
 
@@ -29,14 +30,14 @@ QUESTIONS = {
     "top1_gain": "gain",
     "missing_difference": "missing",
 }
-"""Verdicts about a dimension beside people, in the order a reader asks."""
+"""Verdicts about a dimension compared with people, in the order a reader asks."""
 
 HINTS = frozenset({"near_copies", "reversed"})
-"""Findings about people's columns that are told even while they are open."""
+"""Findings about people's columns that are reported even while they are open."""
 
 
 def people_of(facts: Facts) -> dict[str, Any]:
-    """Put together what is known of people and of the judge beside them.
+    """Put together what is known of people and of the judge compared with them.
 
     Returns:
         labelled (whether anybody has labelled), missing (what to do if not), dimensions, agreement, disagreement,
@@ -46,7 +47,7 @@ def people_of(facts: Facts) -> dict[str, Any]:
     empty |= {"choices": [], "limitations": []}
     if not facts.people_measures and not _of(facts.measures, BESIDE, "judge_agreement"):
         return {"labelled": False, "missing": say("people.nobody"), **empty}
-    names = dimensions_of(facts)
+    names = _dimension_names(facts)
     return {
         "labelled": True,
         "missing": None,
@@ -59,8 +60,8 @@ def people_of(facts: Facts) -> dict[str, Any]:
     }
 
 
-def dimensions_of(facts: Facts) -> list[str]:
-    """List the judge's dimensions that are held against people, then those that only people know."""
+def _dimension_names(facts: Facts) -> list[str]:
+    """List the judge's dimensions that are compared with people, then those that only people know."""
     own = [row["dimension"] for row in facts.verdicts if row["check"] == BESIDE]
     own += [row["dimension"] for row in _of(facts.measures, BESIDE, "judge_agreement")]
     declared = {name: place for place, name in enumerate(facts.card.get("dimensions") or ())}
@@ -69,71 +70,74 @@ def dimensions_of(facts: Facts) -> list[str]:
     return list(dict.fromkeys([*ordered, *sorted(set(theirs))]))
 
 
-def _of(rows: Iterable[Row], check: str, measure: str, **parts: str) -> list[Row]:
-    return [
-        row
-        for row in rows
-        if row["check"] == check
-        and row["measure"] == measure
-        and all(row[name] == value for name, value in parts.items())
-    ]
+def _of(rows: Iterable[MeasuresRow], check: str, measure: str) -> list[MeasuresRow]:
+    return [row for row in rows if row["check"] == check and row["measure"] == measure]
 
 
-def _figures(rows: Iterable[Row], check: str, measure: str, **parts: str) -> dict[str, Figure]:
-    """Give the defined figures of a measure by source."""
-    found = _of(rows, check, measure, rater=POOLED, **parts)
-    return {row["source"]: figure_of(row) for row in found if finite(row["value"]) is not None}
+def _figures(
+    rows: Iterable[MeasuresRow], check: str, measure: str, dimension: str, kind: str | None = None
+) -> dict[str, Figure]:
+    """Give the defined figures of a measure by source, of one kind if one is given."""
+    return {
+        row["source"]: figure_of(row)
+        for row in _of(rows, check, measure)
+        if row["rater"] == POOLED
+        and row["dimension"] == dimension
+        and kind in {None, row["kind"]}
+        and finite(row["value"]) is not None
+    }
 
 
 def _dimension(facts: Facts, name: str) -> dict[str, Any]:
-    told = {
-        key: _figures(facts.measures, BESIDE, measure, dimension=name, kind=POOLED)
+    figures = {
+        key: _figures(facts.measures, BESIDE, measure, name, POOLED)
         for key, measure in (
             ("people", "rater_agreement"),
             ("judge", "judge_agreement"),
             ("difference", "judge_beside_people"),
         )
     }
-    for key, measure in (("ceiling", CEILING), ("without_copies", f"{CEILING}_without_copies")):
-        held = _figures(facts.people_measures, PEOPLE_CHECK, measure, dimension=name, kind=SPEARMAN)
-        thrown = held.pop(POOLED, None)
-        told[key] = {POOLED if source == WITHIN else source: figure for source, figure in held.items()}
-        if key == "ceiling":
-            pooled_ceiling = thrown
-    told["people"] = told["people"] or told["ceiling"]
-    named = {source for held in told.values() for source in held}
-    sources = sorted(named, key=lambda source: (source != POOLED, source))
+    alone = _figures(facts.people_measures, PEOPLE_CHECK, f"{CEILING}_without_copies", name, SPEARMAN)
+    ceiling = _figures(facts.people_measures, PEOPLE_CHECK, CEILING, name, SPEARMAN)
+    alone.pop(POOLED, None)
+    pooled_ceiling = ceiling.pop(POOLED, None)
+    figures["people"] = figures["people"] or _over_sources(ceiling)
+    figures["without_copies"] = _over_sources(alone)
+    named = {source for by_source in (*figures.values(), _over_sources(ceiling)) for source in by_source}
     places = [
-        {"source": source, **{key: held.get(source) for key, held in told.items() if key != "ceiling"}}
-        for source in sources
+        {"source": source, **{key: by_source.get(source) for key, by_source in figures.items()}}
+        for source in sorted(named, key=lambda source: (source != POOLED, source))
     ]
     verdicts = {
         row["measure"]: verdict_of(row)
         for row in facts.verdicts
         if row["dimension"] == name and row["measure"] in QUESTIONS and row["kind"] == POOLED
     }
-    single = _figures(
-        facts.people_measures, PEOPLE_CHECK, f"{CEILING}_one_rater", dimension=name, kind=SPEARMAN
-    )
+    single = _figures(facts.people_measures, PEOPLE_CHECK, f"{CEILING}_one_rater", name, SPEARMAN)
     part = {
         "dimension": name,
         "places": [place for place in places if place["people"] or place["judge"]],
-        "thrown_together": _thrown_together(facts, name, pooled_ceiling),
+        "thrown_together": _pooled_sources(facts, name, pooled_ceiling),
         "ceiling_one_rater": single.get(WITHIN),
-        "on_mean": _figures(facts.measures, BESIDE, "judge_on_mean", dimension=name, kind=POOLED).get(POOLED),
-        "retest": _figures(facts.measures, "retest", "retest_spearman", dimension=name).get(POOLED),
+        "on_mean": _figures(facts.measures, BESIDE, "judge_on_mean", name, POOLED).get(POOLED),
+        "retest": _figures(facts.measures, "retest", "retest_spearman", name).get(POOLED),
         "verdicts": {measure: verdicts[measure] for measure in QUESTIONS if measure in verdicts},
     }
     return {**part, "sentence": _sentence(part), "notes": _notes(part)}
 
 
-def _thrown_together(facts: Facts, name: str, ceiling: Figure | None) -> dict[str, Any]:
+def _over_sources(figures: dict[str, Figure]) -> dict[str, Figure]:
+    """Give the figure over sources the name that the judge's has."""
+    return {POOLED if source == WITHIN else source: figure for source, figure in figures.items()}
+
+
+def _pooled_sources(facts: Facts, name: str, ceiling: Figure | None) -> dict[str, Any]:
     """Give people and the judge with all sources as one."""
-    held = {
-        key: _figures(facts.measures, BESIDE, measure, dimension=name, kind=THROWN_TOGETHER).get(POOLED)
-        for key, measure in (("people", "rater_agreement"), ("judge", "judge_agreement"))
-    }
-    return {"people": held["people"] or ceiling, "judge": held["judge"]}
+    people, judge = (
+        _figures(facts.measures, BESIDE, measure, name, THROWN_TOGETHER).get(POOLED)
+        for measure in ("rater_agreement", "judge_agreement")
+    )
+    return {"people": people or ceiling, "judge": judge}
 
 
 def _whole(part: Row) -> Row:
@@ -143,7 +147,7 @@ def _whole(part: Row) -> Row:
 
 
 def _sentence(part: Row) -> str:
-    """Say in one sentence how far people agree, and where the judge stands to them."""
+    """Say in one sentence how far people agree, and how the judge compares with them."""
     name, whole = part["dimension"], _whole(part)
     row = part["verdicts"].get("judge_beside_people")
     people, judge, difference = whole["people"], whole["judge"], whole["difference"]
@@ -164,22 +168,22 @@ def _sentence(part: Row) -> str:
 
 
 def _notes(part: Row) -> list[str]:
-    """Say what stands beside the sentence: near-copies, one rater's ceiling, all sources as one, retest."""
-    found = []
+    """Say what accompanies the sentence: near-copies, one rater's ceiling, all sources as one, retest."""
+    notes = []
     if _whole(part)["judge"] is None and part["on_mean"] is not None:
-        found.append(say("people.on_mean", value=bounded(part["on_mean"])))
+        notes.append(say("people.on_mean", value=bounded(part["on_mean"])))
     if (alone := _whole(part)["without_copies"]) is not None:
-        found.append(say("people.copies", people=bounded(alone)))
+        notes.append(say("people.copies", people=bounded(alone)))
     if part["ceiling_one_rater"] is not None:
-        found.append(say("people.one_rater_ceiling", value=bounded(part["ceiling_one_rater"])))
+        notes.append(say("people.one_rater_ceiling", value=bounded(part["ceiling_one_rater"])))
     thrown = part["thrown_together"]
     several = len([place for place in part["places"] if place["source"] != POOLED]) > 1
     if several and thrown["people"] and thrown["judge"]:
         values = {key: plain(figure["value"]) for key, figure in thrown.items()}
-        found.append(say("people.pooled", **values))
+        notes.append(say("people.pooled", **values))
     if part["retest"] is not None:
-        found.append(say("people.retest", value=bounded(part["retest"])))
-    return found
+        notes.append(say("people.retest", value=bounded(part["retest"])))
+    return notes
 
 
 def beyond_lead(part: Row, measure: str) -> str:
@@ -194,20 +198,20 @@ def beyond_lead(part: Row, measure: str) -> str:
 def choices_of(facts: Facts) -> list[dict[str, Any]]:
     """Give what is known of choosing within a prompt, one entry per dimension."""
     rows = [row for row in facts.measures if row["check"] == CHOICE and row["source"] == POOLED]
-    found = []
+    parts = []
     known = {row["dimension"] for row in rows}
-    for name in dict.fromkeys([*dimensions_of(facts), *sorted(known)]):
-        held = {row["measure"]: figure_of(row) for row in rows if row["dimension"] == name}
+    for name in dict.fromkeys([*_dimension_names(facts), *sorted(known)]):
+        figures = {row["measure"]: figure_of(row) for row in rows if row["dimension"] == name}
         part = {
             "dimension": name,
-            "judge": held.get("top1_recovery"),
-            "random": held.get("top1_chance"),
-            "people": held.get("rater_top1_recovery"),
-            "ties": held.get("tie_rate"),
+            "judge": figures.get("top1_recovery"),
+            "random": figures.get("top1_chance"),
+            "people": figures.get("rater_top1_recovery"),
+            "ties": figures.get("tie_rate"),
         }
         if name in known and (part["judge"] or part["ties"]):
-            found.append({**part, "sentence": _choice(part)})
-    return found
+            parts.append({**part, "sentence": _choice(part)})
+    return parts
 
 
 def _choice(part: Row) -> str:
@@ -227,16 +231,16 @@ def _choice(part: Row) -> str:
 
 def limitations_of(facts: Facts) -> list[str]:
     """Name what limits these figures, each once with the dimensions it holds for."""
-    held: dict[str, list[str]] = {}
+    dimensions_of_reason: dict[str, list[str]] = {}
     for row in (*facts.people_verdicts, *(row for row in facts.verdicts if row["check"] == "missingness")):
         limits = row["verdict"] in {Verdict.FAIL, Verdict.MISSING}
         if limits or (row["verdict"] == Verdict.INCONCLUSIVE and row["finding"] in HINTS):
-            held.setdefault(row["reason"], []).append(row["dimension"])
+            dimensions_of_reason.setdefault(row["reason"], []).append(row["dimension"])
     return [
         say("people.in_dimension", dimension=_named(names), text=reason)
         if (names := [name for name in dimensions if name != POOLED])
         else reason
-        for reason, dimensions in held.items()
+        for reason, dimensions in dimensions_of_reason.items()
     ]
 
 

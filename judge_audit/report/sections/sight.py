@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import finite
 from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from judge_audit_schemas.rows import MeasuresRow
 
     from judge_audit.report.facts import Facts
 
@@ -27,7 +29,7 @@ def sight_of(facts: Facts, axes: Sequence[str]) -> dict[str, Any]:
     Returns:
         `answers`: one entry per question and dimension, a verdict with the sizes of the change; `ladders`: per axis
         and dimension the smallest strength that moves most scores, the share of rungs that move nothing at all,
-        and whether the ladder provably lies outside what the judge looks at.
+        and whether the ladder is provably outside what the judge looks at.
     """
     verdicts = [row for row in facts.verdicts if row["check"] == NAME]
     measures = [row for row in facts.measures if row["check"] == NAME]
@@ -54,15 +56,15 @@ def sight_of(facts: Facts, axes: Sequence[str]) -> dict[str, Any]:
     return {"answers": answers, "ladders": ladders}
 
 
-def _sizes(question: str, dimension: str, measures: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _sizes(question: str, dimension: str, measures: Sequence[MeasuresRow]) -> dict[str, Any]:
     """Give the median and the largest change, in points and in robust SDs; None where there is none."""
-    held = {
+    sizes = {
         (row["measure"], row["kind"]): finite(row["value"])
         for row in measures
         if row["dimension"] == dimension and row["measure"].startswith(f"{question}_change")
     }
     return {
-        f"{kind}_{unit}": held.get((f"{question}_change{suffix}", kind))
+        f"{kind}_{unit}": sizes.get((f"{question}_change{suffix}", kind))
         for kind in ("median", "largest")
         for unit, suffix in (("points", ""), ("sd", "_sd"))
     }

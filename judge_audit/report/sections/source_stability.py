@@ -1,15 +1,15 @@
-"""The part on sources: what each change is worth in each of them, and which ones stand apart."""
+"""The part on sources: what each change is worth in each of them, and which ones differ."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.ladders.stability import EDGE, NAME, TOP
+from judge_audit.core.formatting import number_text, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, SMALL
-from judge_audit.report.charts.charts import number_text
 from judge_audit.report.charts.forest import Group, Line, forest
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import UNKNOWN, figure_of
 from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from judge_audit.report.facts import Facts
+    from judge_audit.report.figures import Figure
 
     Row = Mapping[str, Any]
 
@@ -28,10 +29,10 @@ DRAWN = 5
 LIFTS = {EDGE: "edge_lift", TOP: "top_lift"}
 
 
-def between_of(facts: Facts) -> list[dict[str, Any]]:
+def source_stability_of(facts: Facts) -> list[dict[str, Any]]:
     """Put together what is known of differences between sources, one entry per dimension and effect."""
     verdicts = [row for row in facts.verdicts if row["check"] == NAME]
-    found = []
+    parts = []
     for dimension in dict.fromkeys(row["dimension"] for row in verdicts):
         for effect in EFFECTS:
             own = [
@@ -42,8 +43,8 @@ def between_of(facts: Facts) -> list[dict[str, Any]]:
             if own:
                 axes = _axes(facts, effect, dimension)
                 part = {"dimension": dimension, "effect": effect, "verdict": own[0], "axes": axes}
-                found.append({**part, "margin": facts.limits["stability.difference"]})
-    return found
+                parts.append({**part, "margin": facts.limits["stability.difference"]})
+    return parts
 
 
 def _axes(facts: Facts, effect: str, dimension: str) -> list[dict[str, Any]]:
@@ -51,16 +52,16 @@ def _axes(facts: Facts, effect: str, dimension: str) -> list[dict[str, Any]]:
     mine = [row for row in facts.measures if row["dimension"] == dimension and row["kind"] == POOLED]
     own = [row for row in mine if row["check"] == NAME]
 
-    def of(measure: str, axis: str) -> dict[str, dict[str, Any]]:
+    def of(measure: str, axis: str) -> dict[str, Figure]:
         return {
-            row["source"]: _figure(row) for row in own if row["measure"] == measure and row["axis"] == axis
+            row["source"]: figure_of(row) for row in own if row["measure"] == measure and row["axis"] == axis
         }
 
     margin = facts.limits["stability.difference"]
-    found = []
+    axes = []
     for axis in dict.fromkeys(row["axis"] for row in own if row["measure"] == f"{effect}_drift"):
         lifts = {
-            row["source"]: _figure(row)
+            row["source"]: figure_of(row)
             for row in mine
             if row["measure"] == LIFTS[effect]
             and row["axis"] == axis
@@ -70,27 +71,20 @@ def _axes(facts: Facts, effect: str, dimension: str) -> list[dict[str, Any]]:
         sources = [
             {
                 "source": source,
-                "lift": lifts.get(source, EMPTY),
+                "lift": lifts.get(source, UNKNOWN),
                 "drift": drift[source],
-                "left_out": left_out.get(source, EMPTY),
+                "left_out": left_out.get(source, UNKNOWN),
                 "apart": _beyond(drift[source], margin),
             }
             for source in sorted(drift)
         ]
-        q, i2 = (of(f"{effect}_{name}", axis).get(POOLED, EMPTY)["value"] for name in ("q", "i2"))
-        found.append({"axis": axis, "q": q, "i2": i2, "sources": sources})
-    return sorted(found, key=lambda row: (-_furthest(row), row["axis"]))
+        q, i2 = (of(f"{effect}_{name}", axis).get(POOLED, UNKNOWN)["value"] for name in ("q", "i2"))
+        axes.append({"axis": axis, "q": q, "i2": i2, "sources": sources})
+    return sorted(axes, key=lambda row: (-_furthest(row), row["axis"]))
 
 
-EMPTY: dict[str, Any] = {"value": None, "ci_low": None, "ci_high": None, "n": None}
-
-
-def _figure(row: Row) -> dict[str, Any]:
-    return {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
-
-
-def _beyond(figure: Row, margin: float) -> bool:
-    """Tell whether a figure lies wholly beyond ±margin by its interval."""
+def _beyond(figure: Figure, margin: float) -> bool:
+    """Tell whether a figure is wholly beyond ±margin by its interval."""
     low, high = figure["ci_low"], figure["ci_high"]
     return low is not None and high is not None and (low > margin or high < -margin)
 
@@ -101,7 +95,7 @@ def _furthest(row: Row) -> float:
 
 def spread_text(row: Row) -> str:
     """Write Q and I² of an axis."""
-    i2 = "–" if row["i2"] is None else f"{100 * row['i2']:.0f} %"
+    i2 = "–" if row["i2"] is None else percent(row["i2"])
     return say("between.spread", q=number_text(row["q"]), i2=i2)
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.report.charts.use_charts import LIFT, SHARE
-from judge_audit.report.figure_text import finite
+from judge_audit.report.figures import figure_of, finite
 from judge_audit.report.sections.ladders import verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.report.facts import Facts
 
@@ -21,124 +24,87 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A figure that is drawn: its measure and kind, and the word it stands under."""
+    """A figure that is drawn: its check, its measure and kind, and its word."""
 
+    check: str
     measure: str
     kind: str
     word: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A check of this part: its heading, its scale, and what is drawn of it, from above."""
+SCALES = {"review": SHARE, "choices": SHARE, "separation": LIFT, "acceptance": SHARE, "appeals": SHARE}
+"""The checks of this part, in order, and their scales."""
 
-    check: str
-    scale: str
-    shown: tuple[Shown, ...]
-
-
-PARTS = (
-    Asked(
-        "review",
-        SHARE,
-        (
-            Shown("pass_rate", "top", "top"),
-            Shown("pass_rate", "bottom", "bottom"),
-            Shown("quantile_difference", POOLED, "difference"),
-        ),
-    ),
-    Asked(
-        "choices",
-        SHARE,
-        (
-            Shown("judge_first_choice", POOLED, "judge"),
-            Shown("rater_first_choice", POOLED, "rater"),
-            Shown("chance_first_choice", POOLED, "chance"),
-            Shown("first_choice", POOLED, "difference"),
-        ),
-    ),
-    Asked(
-        "separation",
-        LIFT,
-        (
-            Shown("judge_lift_after", POOLED, "judge"),
-            Shown("people_lift_after", POOLED, "people"),
-            Shown("separated", POOLED, "difference"),
-        ),
-    ),
-    Asked(
-        "acceptance",
-        SHARE,
-        (
-            Shown("false_accept_rate", "bad_given_accepted", "bad_given_accepted"),
-            Shown("false_accept_rate", "accepted_given_bad", "accepted_given_bad"),
-            Shown("false_reject_rate", "good_given_rejected", "good_given_rejected"),
-            Shown("false_reject_rate", "rejected_given_good", "rejected_given_good"),
-            Shown("overturn_rate", "settled_appeals", "settled_appeals"),
-        ),
-    ),
-    Asked(
-        "appeals",
-        SHARE,
-        (
-            Shown("appeal_rate", POOLED, "appealed"),
-            Shown("overturned_share", POOLED, "overturned"),
-            Shown("open_share", POOLED, "open"),
-        ),
-    ),
+SHOWN = (
+    Shown("review", "pass_rate", "top", "top"),
+    Shown("review", "pass_rate", "bottom", "bottom"),
+    Shown("review", "quantile_difference", POOLED, "difference"),
+    Shown("choices", "judge_first_choice", POOLED, "judge"),
+    Shown("choices", "rater_first_choice", POOLED, "rater"),
+    Shown("choices", "chance_first_choice", POOLED, "chance"),
+    Shown("choices", "first_choice", POOLED, "difference"),
+    Shown("separation", "judge_lift_after", POOLED, "judge"),
+    Shown("separation", "people_lift_after", POOLED, "people"),
+    Shown("separation", "separated", POOLED, "difference"),
+    Shown("acceptance", "false_accept_rate", "bad_given_accepted", "bad_given_accepted"),
+    Shown("acceptance", "false_accept_rate", "accepted_given_bad", "accepted_given_bad"),
+    Shown("acceptance", "false_reject_rate", "good_given_rejected", "good_given_rejected"),
+    Shown("acceptance", "false_reject_rate", "rejected_given_good", "rejected_given_good"),
+    Shown("acceptance", "overturn_rate", "settled_appeals", "settled_appeals"),
+    Shown("appeals", "appeal_rate", POOLED, "appealed"),
+    Shown("appeals", "overturned_share", POOLED, "overturned"),
+    Shown("appeals", "open_share", POOLED, "open"),
 )
+"""What is drawn of each check, from above."""
 
 
 def use_evidence_of(facts: Facts) -> list[dict[str, Any]]:
     """Give the checks that anything was measured for, each with its figures, verdicts and weeks."""
-    found = []
-    for asked in PARTS:
-        measures = [row for row in facts.measures if row["check"] == asked.check]
-        verdicts = [row for row in facts.verdicts if row["check"] == asked.check]
-        dimensions = list(dict.fromkeys(row["dimension"] for row in measures if _drawn(asked, row)))
-        own = [name for name in dimensions if asked.check != "review" or name == POOLED]
-        for dimension in own:
-            part = {
-                "check": asked.check,
+    parts: list[dict[str, Any]] = []
+    for check, scale in SCALES.items():
+        shown = [entry for entry in SHOWN if entry.check == check]
+        drawn = {(entry.measure, entry.kind) for entry in shown}
+        measures = [row for row in facts.measures if row["check"] == check]
+        verdicts = [row for row in facts.verdicts if row["check"] == check]
+        known = dict.fromkeys(row["dimension"] for row in measures if (row["measure"], row["kind"]) in drawn)
+        parts += [
+            {
+                "check": check,
                 "dimension": dimension,
-                "scale": asked.scale,
-                "rows": _rows(asked, measures, verdicts, dimension),
+                "scale": scale,
+                "rows": [row for entry in shown for row in _rows(entry, measures, verdicts, dimension)],
                 "verdicts": [verdict_of(row) for row in verdicts if row["dimension"] == dimension],
-                "named": _named(measures) if asked.check == "review" else "",
-                "weeks": _weeks(facts) if asked.check == "appeals" else [],
+                "named": _named(measures) if check == "review" else "",
+                "weeks": _weeks(facts) if check == "appeals" else [],
             }
-            found.append(part)
-    return found
-
-
-def _drawn(asked: Asked, row: Row) -> bool:
-    return any((row["measure"], row["kind"]) == (shown.measure, shown.kind) for shown in asked.shown)
+            for dimension in known
+            if check != "review" or dimension == POOLED
+        ]
+    return parts
 
 
 def _rows(
-    asked: Asked, measures: Sequence[Row], verdicts: Sequence[Row], dimension: str
+    shown: Shown, measures: Sequence[MeasuresRow], verdicts: Sequence[VerdictsRow], dimension: str
 ) -> list[dict[str, Any]]:
-    """Give what is drawn: each figure over all, then by source; with the limit it is held against."""
-    found = []
-    for shown in asked.shown:
-        own = [
-            row
-            for row in measures
-            if (row["measure"], row["kind"]) == (shown.measure, shown.kind)
-            and row["dimension"] == dimension
-            and finite(row["value"]) is not None
-        ]
-        limits = _limits(verdicts, shown, dimension)
-        for row in sorted(own, key=lambda row: (row["source"] != POOLED, row["source"])):
-            whole = row["source"] == POOLED
-            figure = {name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}
-            word = say(f"use_evidence.{asked.check}.{shown.word}") if whole else row["source"]
-            found.append({"word": word, "whole": whole, **figure, **(limits if whole else {})})
-    return found
+    """Give a figure over all with the limit it is compared with, then by source."""
+    own = [
+        row
+        for row in measures
+        if (row["measure"], row["kind"]) == (shown.measure, shown.kind)
+        and row["dimension"] == dimension
+        and finite(row["value"]) is not None
+    ]
+    limits = _limits(verdicts, shown, dimension)
+    rows = []
+    for row in sorted(own, key=lambda row: (row["source"] != POOLED, row["source"])):
+        whole = row["source"] == POOLED
+        word = say(f"use_evidence.{shown.check}.{shown.word}") if whole else row["source"]
+        rows.append({"word": word, "whole": whole, **figure_of(row), **(limits if whole else {})})
+    return rows
 
 
-def _limits(verdicts: Sequence[Row], shown: Shown, dimension: str) -> dict[str, float | None]:
-    """Find the limits of a figure; the top's own stands under a verdict of another name."""
+def _limits(verdicts: Sequence[VerdictsRow], shown: Shown, dimension: str) -> dict[str, float | None]:
+    """Find the limits of a figure; that of the top has a verdict of another name."""
     named = "top_pass_rate" if (shown.measure, shown.kind) == ("pass_rate", "top") else shown.measure
     for row in verdicts:
         kinds = {shown.kind, POOLED}
@@ -147,33 +113,35 @@ def _limits(verdicts: Sequence[Row], shown: Shown, dimension: str) -> dict[str, 
     return {}
 
 
-def _named(measures: Sequence[Row]) -> str:
+def _named(measures: Sequence[MeasuresRow]) -> str:
     """Say which dimensions and axes reviewers found wanting at the top."""
-    told: dict[str, list[tuple[str, float, int]]] = {"pass_rate": [], "axis_share": []}
+    shares: dict[str, list[tuple[str, float, int]]] = {"pass_rate": [], "axis_share": []}
     for row in measures:
         name = row["dimension"] if row["measure"] == "pass_rate" else row["axis"]
-        if row["measure"] in told and row["kind"] == "top" and row["source"] == POOLED and name != POOLED:
-            told[row["measure"]].append((name, row["value"], row["n"]))
-    said = []
+        share = row["value"]
+        if share is None:
+            continue
+        if row["measure"] in shares and row["kind"] == "top" and row["source"] == POOLED and name != POOLED:
+            shares[row["measure"]].append((name, share, row["n"]))
+    sentences = []
     for measure, key in (("pass_rate", "by_dimension"), ("axis_share", "by_axis")):
-        if told[measure]:
-            ordered = sorted(told[measure], key=lambda entry: (-entry[1], entry[0]))
-            listed = ", ".join(f"{name} {100 * value:.0f} % (n = {n})" for name, value, n in ordered)
-            said.append(say(f"use_evidence.review.{key}", list=listed))
-    return " ".join(said)
+        if shares[measure]:
+            ordered = sorted(shares[measure], key=lambda entry: (-entry[1], entry[0]))
+            listed = ", ".join(f"{name} {percent(value)} (n = {n})" for name, value, n in ordered)
+            sentences.append(say(f"use_evidence.review.{key}", list=listed))
+    return " ".join(sentences)
 
 
 def _weeks(facts: Facts) -> list[dict[str, Any]]:
     """Give the rates by week that rise or not: name, points, and whether the rise is a fault."""
-    found = []
+    series = []
     for measure, verdict in (("appeal_rate", "appeal_trend"), ("settled_overturn_rate", "overturn_trend")):
         points = [
-            {"week": row["kind"], **{name: finite(row[name]) for name in ("value", "ci_low", "ci_high", "n")}}
+            {"week": row["kind"], **figure_of(row)}
             for row in sorted(facts.curves, key=lambda row: row["rung"])
             if row["check"] == "appeals" and row["measure"] == measure
         ]
-        told = [row for row in facts.verdicts if row["measure"] == verdict]
-        rises = any(row["verdict"] == Verdict.FAIL for row in told)
+        rises = any(row["measure"] == verdict and row["verdict"] == Verdict.FAIL for row in facts.verdicts)
         if len(points) > 1:
-            found.append({"measure": measure, "points": points, "rises": rises})
-    return found
+            series.append({"measure": measure, "points": points, "rises": rises})
+    return series

@@ -1,4 +1,4 @@
-"""Contact sheets and strips: pictures put together for people to look at.
+"""Contact sheets, which one engine lays out, and the pictures of the page.
 
-They may import `stimuli`, `people` and `demo`.
+They may import `inputs`, `stimuli`, `people` and `demo`, and no section.
 """

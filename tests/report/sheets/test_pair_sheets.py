@@ -9,19 +9,18 @@ import pytest
 from PIL import Image
 
 from judge_audit.core.errors import InputError
-from judge_audit.report.sheets.pair_contact_sheet import (
-    demo_materials,
-    materials_of_file,
-    show_pairs,
-    show_scene_pairs,
-)
-from judge_audit.report.sheets.pair_sheets import (
+from judge_audit.report.sheets.layout import png_of, png_uri
+from judge_audit.report.sheets.pair_sheet import (
     GAIN,
     PairShown,
     difference,
     draw_pair_sheet,
-    pair_sheet_png,
-    pair_sheet_uri,
+)
+from judge_audit.report.sheets.sheet_items import (
+    demo_materials,
+    materials_of_file,
+    show_pairs,
+    show_scene_pairs,
 )
 from judge_audit.stimuli.brand_rules import example_rules
 from judge_audit.stimuli.mismatches import mismatch_kinds
@@ -38,8 +37,8 @@ def test_every_kind_has_a_sheet_of_demo_pictures_and_scenes(name):
     assert any(isinstance(pair.made, Built) for pair in shown)
     sheet = draw_pair_sheet(kind, shown)
     assert sheet.shape[1] < 1500
-    assert np.array_equal(sheet, np.asarray(Image.open(io.BytesIO(pair_sheet_png(kind, shown)))))
-    assert pair_sheet_uri(kind, shown[:1]).startswith("data:image/png;base64,")
+    assert np.array_equal(sheet, np.asarray(Image.open(io.BytesIO(png_of(draw_pair_sheet(kind, shown))))))
+    assert png_uri(draw_pair_sheet(kind, shown[:1])).startswith("data:image/png;base64,")
 
 
 def test_items_without_a_pair_are_named_and_more_pairs_make_it_longer():

@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from judge_audit.demo.photos import cut_crops
-from judge_audit.report.sheets.pictures import pictures_of
-from judge_audit.report.sheets.sheets import TILE, Ladder, draw_sheet, sheet_png, sheet_uri, zone_name
+from judge_audit.report.sheets.axis_sheet import TILE, Ladder, draw_sheet, zone_name
+from judge_audit.report.sheets.layout import png_of, png_uri
+from judge_audit.report.sheets.page_pictures import pictures_of
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch
 
@@ -85,9 +86,9 @@ def test_rungs_are_named_by_the_zones_of_the_measures():
 
 
 def test_a_sheet_comes_as_png_and_as_data_uri():
-    content = sheet_png(AXES["crop"], [ladder()])
+    content = png_of(draw_sheet(AXES["crop"], [ladder()]))
     assert np.array_equal(np.asarray(Image.open(io.BytesIO(content))), draw_sheet(AXES["crop"], [ladder()]))
-    head, _, body = sheet_uri(AXES["crop"], [ladder()]).partition(",")
+    head, _, body = png_uri(draw_sheet(AXES["crop"], [ladder()])).partition(",")
     assert head == "data:image/png;base64"
     assert base64.b64decode(body) == content
 

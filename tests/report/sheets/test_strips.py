@@ -13,8 +13,11 @@ from PIL import Image
 
 from judge_audit.core.messages import say
 from judge_audit.demo.photos import cut_crops
-from judge_audit.report.charts.charts import CHARACTER, curve
-from judge_audit.report.sheets.strips import FINE_QUALITY, RUNGS, SIDE, chosen, draw_strips
+from judge_audit.report.charts.ladder_charts import curve
+from judge_audit.report.charts.svg import CHARACTER
+from judge_audit.report.sections.strips import RUNGS, chosen
+from judge_audit.report.sheets.page_pictures import FINE_QUALITY, draw_strips
+from judge_audit.report.sheets.page_pictures import TILE_SIDE as SIDE
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch
 

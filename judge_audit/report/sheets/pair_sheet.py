@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
-from PIL import Image, ImageDraw
 
 from judge_audit.core.messages import say
-from judge_audit.report.sheets.sheets import GAP, INK, MARGIN, PAPER, SOFT
-from judge_audit.report.sheets.text_drawing import cut, fonts, wrapped
+from judge_audit.report.sheets.layout import (
+    GAP,
+    INK,
+    MARGIN,
+    PAPER,
+    PLAIN,
+    SMALL,
+    SOFT,
+    Bar,
+    Block,
+    Layout,
+    Tile,
+    Words,
+    cut,
+    scaled,
+    wrapped,
+)
 from judge_audit.stimuli.mismatches.kind import Built
 
 if TYPE_CHECKING:
@@ -21,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from judge_audit.report.sheets.sheets import Colour
+    from judge_audit.report.sheets.layout import Colour
     from judge_audit.stimuli.mismatches.kind import Box, Kind, Unsuited
 
     Pixels = NDArray[np.uint8]
@@ -95,50 +107,18 @@ def draw_pair_sheet(kind: Kind, shown: Sequence[PairShown]) -> Pixels:
     Returns:
         8-bit sRGB, shape (height, width, 3).
     """
-    small, plain, strong = fonts()
-    width = 2 * MARGIN + 3 * SIDE + 3 * GAP + WORDS
-    head = [part for line in _head(kind) for part in wrapped(line, plain, width - 2 * MARGIN)]
-    pairs = [(pair, pair.made) for pair in shown if isinstance(pair.made, Built)]
-    refused = [
-        part
-        for pair in shown
-        if not isinstance(pair.made, Built)
-        for part in wrapped(
-            say("pair_sheet.refused", item=pair.item, source=pair.source, reason=pair.made.reason),
-            small,
-            width - 2 * MARGIN,
-        )
-    ]
-    columns = [_words(pair, made) for pair, made in pairs]
-    heights = [
-        LEAD + max(_tall(pair) + FOOT, LINE * len(lines)) + GAP
-        for (pair, _), lines in zip(pairs, columns, strict=True)
-    ]
-    top = MARGIN + 34 + LINE * len(head) + 10
-    sheet = Image.new("RGB", (width, top + sum(heights) + 16 * len(refused) + MARGIN), PAPER)
-    pen = ImageDraw.Draw(sheet)
-    pen.text((MARGIN, MARGIN - 6), say("pair_sheet.title", kind=kind.name), INK, strong)
-    for number, line in enumerate(head):
-        pen.text((MARGIN, MARGIN + 32 + LINE * number), line, SOFT, plain)
-    for (pair, made), lines, height in zip(pairs, columns, heights, strict=True):
-        _row(sheet, top, pair, made, lines)
-        top += height
-    for line in refused:
-        pen.text((MARGIN, top), line, SOFT, small)
-        top += 16
-    return np.array(sheet, np.uint8)
-
-
-def pair_sheet_png(kind: Kind, shown: Sequence[PairShown]) -> bytes:
-    """Draw the contact sheet of a mismatch kind as a PNG file."""
-    file = BytesIO()
-    Image.fromarray(draw_pair_sheet(kind, shown)).save(file, "PNG")
-    return file.getvalue()
-
-
-def pair_sheet_uri(kind: Kind, shown: Sequence[PairShown]) -> str:
-    """Draw the contact sheet of a mismatch kind as a data URI for a page."""
-    return "data:image/png;base64," + base64.b64encode(pair_sheet_png(kind, shown)).decode("ascii")
+    return Layout(
+        width=2 * MARGIN + 3 * SIDE + 3 * GAP + WORDS,
+        title=say("pair_sheet.title", kind=kind.name),
+        head=_head(kind),
+        line=LINE,
+        blocks=[_block(pair, pair.made) for pair in shown if isinstance(pair.made, Built)],
+        foot=[
+            say("pair_sheet.refused", item=pair.item, source=pair.source, reason=pair.made.reason)
+            for pair in shown
+            if not isinstance(pair.made, Built)
+        ],
+    ).draw()
 
 
 def difference(intact: Pixels, damaged: Pixels) -> Pixels:
@@ -149,87 +129,81 @@ def difference(intact: Pixels, damaged: Pixels) -> Pixels:
 
 def _head(kind: Kind) -> list[str]:
     """Say what the kind is and what each dimension must do."""
-    told = {
+    dimensions = {
         word: ", ".join(name for name, what in kind.expectations.items() if what == word)
         or say("pair_sheet.nothing")
         for word in ("drops", "hold", "free")
     }
     return [
-        say("pair_sheet.damages", description=kind.description, **told),
+        say("pair_sheet.damages", description=kind.description, **dimensions),
         say("pair_sheet.constructed", gain=GAIN),
     ]
 
 
 def _words(pair: PairShown, made: Built) -> list[tuple[str, Colour]]:
     """Give the lines of the column of words, each with its colour."""
-    small = fonts()[0]
-    told: list[tuple[str, Colour]] = [
+    texts: list[tuple[str, Colour]] = [
         (say("pair_sheet.difficulty", difficulty=f"{made.difficulty:.2f}", words=made.hardness), INK),
         (made.told, INK),
     ]
     box = made.box
     if made.frame is not None:
-        told.append((say("pair_sheet.cut", **_sides(made.frame)), SOFT))
+        texts.append((say("pair_sheet.cut", **_sides(made.frame)), SOFT))
     elif made.region is not None and box is not None:
         whole = bool(made.region.all())
-        told.append((say("pair_sheet.whole") if whole else say("pair_sheet.region", **_sides(box)), SOFT))
-    told.append((say("pair_sheet.prompt") + pair.prompt, SOFT))
+        texts.append((say("pair_sheet.whole") if whole else say("pair_sheet.region", **_sides(box)), SOFT))
+    texts.append((say("pair_sheet.prompt") + pair.prompt, SOFT))
     if made.prompt is not None:
-        told.append((say("pair_sheet.new_prompt") + made.prompt, CHANGED))
-    told += [(say("pair_sheet.limit", limit=limit), SOFT) for limit in made.honest_limits]
-    return [(line, colour) for text, colour in told for line in wrapped(text, small, WORDS)]
+        texts.append((say("pair_sheet.new_prompt") + made.prompt, CHANGED))
+    texts += [(say("pair_sheet.limit", limit=limit), SOFT) for limit in made.honest_limits]
+    return [(line, colour) for text, colour in texts for line in wrapped(text, SMALL, WORDS)]
 
 
 def _sides(box: Box) -> dict[str, int]:
     return dict(zip(("left", "top", "right", "bottom"), box, strict=True))
 
 
-def _row(sheet: Image.Image, top: int, pair: PairShown, made: Built, lines: list[tuple[str, Colour]]) -> None:
-    """Put one pair on the sheet."""
-    pen = ImageDraw.Draw(sheet)
-    small, plain, _ = fonts()
+def _block(pair: PairShown, made: Built) -> Block:
+    """Lay out one pair: its name, its tiles with their captions, and what was done to it."""
     name = say("pair_sheet.item", item=pair.item, source=pair.source, variant=made.variant)
-    pen.text((MARGIN, top + 2), cut(name, plain, 3 * SIDE), INK, plain)
-    factor = SIDE / max(pair.intact.shape[:2])
-    for number, (tile, caption) in enumerate(tiles_of(pair, made, factor)):
+    marks: list[Tile | Bar | Words] = [Words(MARGIN, 2, cut(name, PLAIN, 3 * SIDE))]
+    height, width = (int(side) for side in pair.intact.shape[:2])
+    tall = max(1, round(height * SIDE / max(height, width)))
+    for number, (tile, caption) in enumerate(tiles_of(pair.intact, made, SIDE / max(height, width))):
         left = MARGIN + number * (SIDE + GAP)
-        sheet.paste(Image.fromarray(tile), (left, top + LEAD))
-        pen.text((left, top + LEAD + _tall(pair) + 3), caption, SOFT, small)
+        marks += [Tile(left, LEAD, tile), Words(left, LEAD + tall + 3, caption, SOFT, SMALL)]
+    lines = _words(pair, made)
     left = MARGIN + 3 * (SIDE + GAP)
-    for number, (line, colour) in enumerate(lines):
-        pen.text((left, top + LEAD + LINE * number), line, colour, small)
+    marks += [
+        Words(left, LEAD + LINE * number, text, colour, SMALL) for number, (text, colour) in enumerate(lines)
+    ]
+    return Block(LEAD + max(tall + FOOT, LINE * len(lines)) + GAP, marks)
 
 
-def _tall(pair: PairShown) -> int:
-    """Give the height of a pair's tiles."""
-    height, width = pair.intact.shape[:2]
-    return max(1, round(int(height) * SIDE / max(int(height), int(width))))
-
-
-def tiles_of(pair: PairShown, made: Built, factor: float) -> list[tuple[Pixels, str]]:
+def tiles_of(intact: Pixels, made: Built, factor: float) -> list[tuple[Pixels, str]]:
     """Give intact, damaged and difference as tiles with their captions."""
-    intact = _scaled(pair.intact, factor)
+    shown = scaled(intact, factor)
     if made.pixels is None:
-        return [(intact, say("pair_sheet.intact")), (intact, say("pair_sheet.same"))]
-    damaged = _scaled(made.pixels, factor)
+        return [(shown, say("pair_sheet.intact")), (shown, say("pair_sheet.same"))]
+    damaged = scaled(made.pixels, factor)
     if made.frame is not None:
         left, top, right, bottom = made.frame
-        apart = np.full_like(pair.intact, NIGHT)
-        apart[~_inside(pair.intact, made.frame)] = CHANGED
-        apart[top:bottom, left:right] = difference(pair.intact[top:bottom, left:right], made.pixels)
-        place = np.full_like(intact, PAPER)
+        apart = np.full_like(intact, NIGHT)
+        apart[~_inside(intact, made.frame)] = CHANGED
+        apart[top:bottom, left:right] = difference(intact[top:bottom, left:right], made.pixels)
+        place = np.full_like(shown, PAPER)
         y, x = round(top * factor), round(left * factor)
         part = damaged[: place.shape[0] - y, : place.shape[1] - x]
         place[y : y + part.shape[0], x : x + part.shape[1]] = part
         damaged = place
     else:
-        apart = difference(pair.intact, made.pixels)
-    tiles = [damaged, _scaled(apart, factor)]
+        apart = difference(intact, made.pixels)
+    tiles = [damaged, scaled(apart, factor)]
     box = made.box
     if box is not None and made.frame is None and made.region is not None and not made.region.all():
         tiles = [_framed(tile, box, factor) for tile in tiles]
     captions = [say(f"pair_sheet.{name}") for name in ("intact", "damaged", "difference")]
-    return list(zip([intact, *tiles], captions, strict=True))
+    return list(zip([shown, *tiles], captions, strict=True))
 
 
 def _inside(pixels: Pixels, box: Box) -> NDArray[np.bool_]:
@@ -237,13 +211,6 @@ def _inside(pixels: Pixels, box: Box) -> NDArray[np.bool_]:
     marked = np.zeros(pixels.shape[:2], np.bool_)
     marked[box[1] : box[3], box[0] : box[2]] = True
     return marked
-
-
-def _scaled(pixels: Pixels, factor: float) -> Pixels:
-    """Scale a picture by the factor that lets the intact one fit its tile."""
-    size = (max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor)))
-    how = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
-    return np.asarray(cv2.resize(pixels, size, interpolation=how), np.uint8)
 
 
 def _framed(tile: Pixels, box: Box, factor: float) -> Pixels:

@@ -15,7 +15,7 @@ from judge_audit.demo.corpus import demo_pictures
 from judge_audit.demo.photos import cut_crops
 from judge_audit.inputs.items import read_items
 from judge_audit.people.visibility import provisional_points
-from judge_audit.report.sheets.contact_sheet import ladders_of_file
+from judge_audit.report.sheets.sheet_items import ladders_of_file
 from judge_audit.stimuli.axes import builtin_axes
 
 AXES = builtin_axes()

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
-from PIL import Image, ImageDraw
 
 from judge_audit.core.messages import knows, say
-from judge_audit.report.sheets.text_drawing import cut, fonts, wrapped
+from judge_audit.report.sheets.layout import (
+    GAP,
+    MARGIN,
+    PLAIN,
+    SOFT,
+    STRONG,
+    Bar,
+    Block,
+    Layout,
+    Tile,
+    Words,
+    cut,
+    scaled,
+)
 from judge_audit.stimuli.axes.image_buffers import Scratch
 
 if TYPE_CHECKING:
@@ -20,18 +30,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from judge_audit.report.sheets.layout import Colour
     from judge_audit.stimuli.axes.axis import Axis
 
     Pixels = NDArray[np.uint8]
-    Colour = tuple[int, int, int]
 
 TILE = 224
 COLUMNS = 7
-GAP, MARGIN, CAPTION, LEAD = 10, 24, 44, 30
-
-PAPER: Colour = (251, 250, 247)
-INK: Colour = (29, 33, 39)
-SOFT: Colour = (89, 97, 108)
+CAPTION, LEAD = 44, 30
 ZONE_COLOURS: dict[str, Colour] = {
     "unseen": (79, 138, 102),
     "unsure": (138, 138, 138),
@@ -115,37 +121,15 @@ def draw_sheet(axis: Axis, ladders: Sequence[Ladder]) -> Pixels:
     """
     count = 1 + len(axis.strengths)
     across = min(COLUMNS, -(-count // 2) if count > COLUMNS else count)
-    down = -(-count // across)
-    fine = is_fine(axis)
-    lines = _head(axis, ladders, fine=fine)
-    width = 2 * MARGIN + across * TILE + (across - 1) * GAP
-    letters = fonts()
-    parts = [part for line in lines for part in wrapped(line, letters[1], width - 2 * MARGIN)]
-    top = MARGIN + 34 + 20 * len(parts) + 10
-    each = LEAD + down * (TILE + CAPTION)
-    sheet = Image.new("RGB", (width, top + each * len(ladders) + MARGIN // 2), PAPER)
-    pen = ImageDraw.Draw(sheet)
-    pen.text((MARGIN, MARGIN - 6), say("sheet.title", axis=axis.name), INK, letters[2])
-    for number, line in enumerate(parts):
-        pen.text((MARGIN, MARGIN + 32 + 20 * number), line, SOFT, letters[1])
     scratch = Scratch()
-    for number, ladder in enumerate(ladders):
-        scratch.begin(ladder.pixels, ladder.mask)
-        place = (MARGIN, top + each * number)
-        _block(sheet, place, axis, ladder, _tiles(axis, ladder, scratch, fine=fine), across)
-    return np.array(sheet, np.uint8)
-
-
-def sheet_png(axis: Axis, ladders: Sequence[Ladder]) -> bytes:
-    """Draw the contact sheet of an axis as a PNG file."""
-    file = BytesIO()
-    Image.fromarray(draw_sheet(axis, ladders)).save(file, "PNG")
-    return file.getvalue()
-
-
-def sheet_uri(axis: Axis, ladders: Sequence[Ladder]) -> str:
-    """Draw the contact sheet of an axis as a data URI for a page."""
-    return "data:image/png;base64," + base64.b64encode(sheet_png(axis, ladders)).decode("ascii")
+    return Layout(
+        width=2 * MARGIN + across * TILE + (across - 1) * GAP,
+        title=say("sheet.title", axis=axis.name),
+        head=_head(axis, ladders, fine=is_fine(axis)),
+        line=20,
+        blocks=[_block(axis, ladder, scratch, across) for ladder in ladders],
+        below=MARGIN // 2,
+    ).draw()
 
 
 def _head(axis: Axis, ladders: Sequence[Ladder], *, fine: bool) -> list[str]:
@@ -155,18 +139,6 @@ def _head(axis: Axis, ladders: Sequence[Ladder], *, fine: bool) -> list[str]:
     shown = "middle" if fine else "whole"
     parts = {"description": axis.description, "unit": axis.unit, "overdone": f"{axis.overdone:g}"}
     return [say("sheet.unit", **parts), f"{say(f'sheet.{shown}')}  {say(f'sheet.{origin}')}"]
-
-
-def _tiles(axis: Axis, ladder: Ladder, scratch: Scratch, *, fine: bool) -> list[tuple[Pixels, str, str]]:
-    """Draw the original and every rung as tiles, each with its strength and the name of its zone."""
-    original = ladder.pixels
-    tiles = [(tile_of(original, original.shape, TILE, fine=fine), say("sheet.original"), "")]
-    for strength in axis.strengths:
-        changed = axis.draw(original, strength, scratch)
-        inert = changed.shape == original.shape and np.array_equal(changed, original)
-        zone = "inert" if inert else zone_name(ladder, strength, axis.overdone)
-        tiles.append((tile_of(changed, original.shape, TILE, fine=fine), f"{strength:g}", zone))
-    return tiles
 
 
 def tile_of(pixels: Pixels, original: tuple[int, ...], side: int, *, fine: bool) -> Pixels:
@@ -181,38 +153,42 @@ def tile_of(pixels: Pixels, original: tuple[int, ...], side: int, *, fine: bool)
     if fine:
         top, left = (max(0, (length - side) // 2) for length in pixels.shape[:2])
         return pixels[top : top + side, left : left + side]
-    factor = side / max(original[:2])
-    if factor == 1:
-        return pixels
-    size = (max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor)))
-    how = cv2.INTER_AREA if factor < 1 else cv2.INTER_NEAREST
-    return np.asarray(cv2.resize(pixels, size, interpolation=how), np.uint8)
+    return scaled(pixels, side / max(original[:2]), cv2.INTER_NEAREST)
 
 
-def _block(
-    sheet: Image.Image,
-    place: tuple[int, int],
-    axis: Axis,
-    ladder: Ladder,
-    tiles: Sequence[tuple[Pixels, str, str]],
-    across: int,
-) -> None:
-    """Put one item on the sheet: its name, and its tiles in rows."""
-    pen = ImageDraw.Draw(sheet)
-    _, plain, strong = fonts()
-    left, top = place
+def _block(axis: Axis, ladder: Ladder, scratch: Scratch, across: int) -> Block:
+    """Lay out one item: its name, and the original and every rung in rows, each with its strength and zone."""
     name = say("sheet.item", item=ladder.item, source=ladder.source)
     if axis.region is not None and ladder.region:
-        key = f"sheet.region_{ladder.region}"
-        name += f"  ·  {say(key) if knows(key) else ladder.region}"
-    pen.text((left, top + 4), cut(name, plain, across * TILE), INK, plain)
+        name += f"  ·  {region_text(ladder.region)}"
+    marks: list[Tile | Bar | Words] = [Words(MARGIN, 4, cut(name, PLAIN, across * TILE))]
+    tiles = _tiles(axis, ladder, scratch)
     for number, (pixels, strength, zone) in enumerate(tiles):
-        x = left + number % across * (TILE + GAP)
-        y = top + LEAD + number // across * (TILE + CAPTION)
-        sheet.paste(Image.fromarray(np.ascontiguousarray(pixels)), (x, y))
-        colour = ZONE_COLOURS.get(zone)
-        if colour:
-            pen.rectangle((x, y + TILE + 3, x + TILE - 1, y + TILE + 7), colour)
-        pen.text((x, y + TILE + 11), strength, INK, strong)
+        x = MARGIN + number % across * (TILE + GAP)
+        y = LEAD + number // across * (TILE + CAPTION)
+        marks.append(Tile(x, y, pixels))
+        if zone in ZONE_COLOURS:
+            marks.append(Bar((x, y + TILE + 3, x + TILE - 1, y + TILE + 7), ZONE_COLOURS[zone]))
+        marks.append(Words(x, y + TILE + 11, strength, size=STRONG))
         word = say(f"sheet.{zone}") if zone else ""
-        pen.text((x + TILE, y + TILE + 13), word, SOFT, plain, anchor="ra")
+        marks.append(Words(x + TILE, y + TILE + 13, word, SOFT, anchor="ra"))
+    return Block(LEAD + -(-len(tiles) // across) * (TILE + CAPTION), marks)
+
+
+def _tiles(axis: Axis, ladder: Ladder, scratch: Scratch) -> list[tuple[Pixels, str, str]]:
+    """Draw the original and every rung as tiles (copies: a scratch is used again), each with its strength and zone."""
+    original, fine = ladder.pixels, is_fine(axis)
+    scratch.begin(original, ladder.mask)
+    tiles = [(tile_of(original, original.shape, TILE, fine=fine).copy(), say("sheet.original"), "")]
+    for strength in axis.strengths:
+        changed = axis.draw(original, strength, scratch)
+        inert = changed.shape == original.shape and np.array_equal(changed, original)
+        zone = "inert" if inert else zone_name(ladder, strength, axis.overdone)
+        tiles.append((tile_of(changed, original.shape, TILE, fine=fine).copy(), f"{strength:g}", zone))
+    return tiles
+
+
+def region_text(region: str) -> str:
+    """Name the part of a picture that a change keeps to."""
+    key = f"sheet.region_{region}"
+    return say(key) if knows(key) else region

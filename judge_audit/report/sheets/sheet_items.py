@@ -1,4 +1,4 @@
-"""What a contact sheet shows: a few items, their masks, and what is known of their zones on one axis."""
+"""What a contact sheet shows: a few items or staged scenes, with their zones on one axis or the pairs built of them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from judge_audit.inputs.items import check_columns
 from judge_audit.people.readings import read_readings
 from judge_audit.people.visibility import provisional_points
 from judge_audit.people.zones import make_zones
-from judge_audit.report.sheets.sheets import Ladder
+from judge_audit.report.sheets.axis_sheet import Ladder
+from judge_audit.report.sheets.pair_sheet import PairShown
 from judge_audit.stimuli.images import ImageError, load_image, resolve_image
 from judge_audit.stimuli.masks import load_mask, mask_digest
+from judge_audit.stimuli.mismatches.kind import Built, Material
 from judge_audit.stimuli.planning.probe_ids import region_of
 from judge_audit.stimuli.planning.probes import choose_ladder_items
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.stimuli.axes.axis import Axis
+    from judge_audit.stimuli.brand_rules import BrandRules
+    from judge_audit.stimuli.mismatches.kind import Kind
 
     Row = Mapping[str, str]
 
@@ -80,16 +84,16 @@ def chosen_pictures(path: str | Path, *, count: int, seed: int) -> Chosen:
         UsageError: If the file cannot be read.
     """
     path = Path(path)
-    told = read_rows(path)
-    check_columns(path, told.columns)
-    if told.faults or not told.rows:
-        raise InputError(told.faults or [Fault(path.name, 0, "", "the file has no rows.")])
-    rows = [row for _, row in told.rows]
+    content = read_rows(path)
+    check_columns(path, content.columns)
+    if content.faults or not content.rows:
+        raise InputError(content.faults or [Fault(path.name, 0, "", "the file has no rows.")])
+    rows = [row for _, row in content.rows]
     named = [{**row, "cluster": row.get("cluster") or row["item_id"]} for row in rows]
     wanted = set(choose_ladder_items(named, count, seed))
-    found = []
+    pictures = []
     faults: list[Fault] = []
-    for number, row in told.rows:
+    for number, row in content.rows:
         if row["item_id"] not in wanted:
             continue
         column = "image"
@@ -101,10 +105,10 @@ def chosen_pictures(path: str | Path, *, count: int, seed: int) -> Chosen:
         except ImageError as error:
             faults.append(Fault(path.name, number, column, f"{row[column]}: {error}", row["item_id"]))
             continue
-        found.append((row, pixels, mask))
+        pictures.append((row, pixels, mask))
     if faults:
         raise InputError(faults)
-    return Chosen(rows, found)
+    return Chosen(rows, pictures)
 
 
 def ladder_of(
@@ -160,3 +164,54 @@ def _read_zones(
 def _no_pixels(row: Mapping[str, object]) -> NDArray[np.uint8]:
     """Refuse: an axis that somebody has read asks no model, hence for no picture."""
     raise AssertionError(f"nobody looks at {row['item_id']}.")
+
+
+def show_pairs(kind: Kind, materials: Sequence[Material]) -> list[PairShown]:
+    """Build a pair of each item, the kind's variants taking turns where they suit."""
+    shown = []
+    for number, material in enumerate(materials):
+        made = kind.build(material, kind.variants[number % len(kind.variants)].name)
+        if not isinstance(made, Built):
+            made = kind.build(material)
+        item = material.item
+        shown.append(
+            PairShown(str(item["item_id"]), str(item["source"]), material.prompt, material.pixels, made)
+        )
+    return shown
+
+
+def materials_of_file(path: str | Path, *, count: int, seed: int, rules: BrandRules | None) -> list[Material]:
+    """Take a few items of an items file; no other picture is read.
+
+    Args:
+        path: The items file.
+        count: How many items.
+        seed: The audit's seed.
+        rules: The team's brand rules.
+
+    Raises:
+        InputError: If a column is missing, or one of the chosen pictures or masks cannot be used.
+        UsageError: If the file cannot be read.
+    """
+    chosen = chosen_pictures(path, count=count, seed=seed)
+    prompts = tuple((row.get("topic", ""), row["prompt"]) for row in chosen.rows)
+    return [Material(row, pixels, seed, mask, rules, prompts) for row, pixels, mask in chosen.pictures]
+
+
+def demo_materials(count: int, seed: int, rules: BrandRules | None) -> list[Material]:
+    """Take a few of the demo's pictures."""
+    from judge_audit.demo.corpus import demo_pictures  # noqa: PLC0415 - draws the demo
+
+    pictures = demo_pictures(count, seed)
+    prompts = tuple((row["topic"], row["prompt"]) for row, _ in pictures)
+    return [Material(row, pixels, seed, None, rules, prompts) for row, pixels in pictures]
+
+
+def show_scene_pairs(kind: Kind, count: int, seed: int) -> list[PairShown]:
+    """Show pairs of staged scenes, whose damage is known exactly."""
+    from judge_audit.demo.scene_pairs import scene_pairs  # noqa: PLC0415 - draws scenes
+
+    pairs = scene_pairs(-(-count // 2), seed, kinds=(kind.name,))
+    return [
+        PairShown(pair.pair_id, f"{pair.style} scenes", pair.prompt, pair.intact, pair.made) for pair in pairs
+    ][:count]
