@@ -12,12 +12,12 @@ import socket
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.core.audit_blocks import EVENTS
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
 from judge_audit.operations.notifications.hook import (
     AUDIT_FAILED,
     EPOCH_CHANGED,
-    EVENTS,
     GATE_SHUT,
     STALE,
     TRIAL,

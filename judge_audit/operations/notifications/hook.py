@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
+from judge_audit.core.audit_blocks import NotifyBlock, WebhookBlock
 from judge_audit.core.errors import UsageError
 from judge_audit.core.network import is_loopback
 
@@ -21,43 +21,25 @@ AUDIT_FAILED = "audit_failed"
 EPOCH_CHANGED = "epoch_changed"
 STALE = "stale"
 TRIAL = "trial"
-EVENTS = (GATE_SHUT, AUDIT_FAILED, EPOCH_CHANGED, STALE)
-"""What a team may be told of; a trial is told whatever it chose."""
-
-TIMEOUT = 10.0
-"""Seconds that a command or one request may take."""
 
 
 class Unset(Exception):  # noqa: N818 - what is the matter
     """A variable of the environment that the hook names is not set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
-    """An address that takes JSON by POST. Secrets are named, and read when they are needed.
-
-    Attributes:
-        url: The address, "" if a variable holds it.
-        url_env: Variable of the environment that holds the address.
-        header: Name of a header whose value is secret, "" for none.
-        header_env: Variable of the environment that holds its value.
-    """
-
-    url: str = ""
-    url_env: str = ""
-    header: str = ""
-    header_env: str = ""
+class Webhook(WebhookBlock):
+    """An address that takes JSON by POST. Secrets are named, and read when they are needed."""
 
     def address(self) -> str:
         """Give the address.
 
         Raises:
             Unset: If the variable that holds it is not set.
-            UsageError: If it is none that may be told.
+            UsageError: If nothing may be sent to it.
         """
-        found = self.url or _of_environment(self.url_env)
-        checked_address(found, f"the variable {self.url_env}" if self.url_env else "notify.webhook.url")
-        return found
+        address = self.url or _of_environment(self.url_env)
+        checked_address(address, f"the variable {self.url_env}" if self.url_env else "notify.webhook.url")
+        return address
 
     def headers(self) -> dict[str, str]:
         """Give the secret header, none if there is none.
@@ -76,22 +58,10 @@ class Webhook:
             return "webhook"
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
-    """Whom a team wants told, and of what.
+class Hook(NotifyBlock):
+    """Whom a team wants told, and of what; the command runs in `folder`, "" for the current one."""
 
-    Attributes:
-        command: The program and its arguments, () for none; it is given the notice on its standard input.
-        webhook: The address that is sent the notice, None for none.
-        events: What is told.
-        timeout: Seconds that the command, or one request, may take.
-        folder: Where the command runs: the project's folder, "" for the current one.
-    """
-
-    command: tuple[str, ...] = ()
     webhook: Webhook | None = None
-    events: tuple[str, ...] = EVENTS
-    timeout: float = TIMEOUT
     folder: str = ""
 
     def wants(self, event: str) -> bool:
@@ -119,16 +89,10 @@ def hook_from(given: Mapping[str, Any], folder: str = "") -> Hook:
     Raises:
         UsageError: If the webhook's address may not be told anything.
     """
-    webhook = Webhook(**given["webhook"]) if "webhook" in given else None
-    if webhook is not None and webhook.url:
-        checked_address(webhook.url, "notify.webhook.url")
-    return Hook(
-        command=tuple(given.get("command", ())),
-        webhook=webhook,
-        events=tuple(given.get("events", EVENTS)),
-        timeout=float(given.get("timeout", TIMEOUT)),
-        folder=folder,
-    )
+    hook = Hook.model_validate({**given, "folder": folder})
+    if hook.webhook is not None and hook.webhook.url:
+        checked_address(hook.webhook.url, "notify.webhook.url")
+    return hook
 
 
 def checked_address(url: str, where: str) -> None:
