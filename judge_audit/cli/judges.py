@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.options import AS_JSON
 from judge_audit.cli.output import print_json
 from judge_audit.core.errors import EXIT_JUDGE_FAILED, UsageError
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards.card_template import Kind
 
 PROJECT = typer.Option(None, "--project", help="The team's folder; here, if not said.")
-AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 WIDE = 100
 
 LOOKS = {

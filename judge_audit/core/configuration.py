@@ -54,6 +54,7 @@ def _name_or_block(schema: dict[str, Any]) -> None:
     """Say of a runner's name, or of its block, exactly what is wrong with it."""
     name, block = schema.pop("anyOf")
     schema |= {"if": {"type": "object"}, "then": block, "else": name}
+    schema["x-option"] = "What runs the tasks: threads, processes, dask or ray."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
