@@ -95,7 +95,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
         UsageError: If there is no such kind or file, or scores come without a card.
         InputError: With every fault by row and column.
     """
-    found = find_kind(kind)
+    table_kind = find_kind(kind)
     if (card is not None) != (kind == "scores"):
         raise UsageError(
             "scores need the card of their judge: --card cards/my-judge.yaml (kind: table, name, dimensions, scale)."
@@ -104,7 +104,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
         )
     back = _returned(path, kind, tool, key)
     read_as = {**back.options, **(options or {})} if back else options
-    reading = with_defaults(read_mapping(mapping, read_as), found.WIDE_AS)
+    reading = with_defaults(read_mapping(mapping, read_as), table_kind.wide_as)
     told, pack = back.told if back else read_rows(path), ""
     if kind == "reviews":
         told, pack = unpacked(path, told, reading, lake, key)
@@ -116,9 +116,9 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     import_id = text_digest("import", VERSION, kind, digest, said, judge_id, skipping, *packed)
     if known := _before(lake, import_id):
         return known
-    arranged = arrange(path.name, told, reading, found.COLUMNS, found.VALUE)
+    arranged = arrange(path.name, told, reading, table_kind.columns, table_kind.value)
     around = Around(lake, import_id, card, _axes(axes) if kind == "readings" else {}, pack)
-    taken = found.take(arranged, reading, around)
+    taken = table_kind.take(arranged, reading, around)
     if back:
         taken = replace(taken, notes=[*taken.notes, *back.notes], lines=[*taken.lines, *back.lines])
     faults = sorted([*arranged.faults, *taken.faults])
@@ -127,7 +127,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     if not any(taken.tables.values()):
         nothing = Fault(path.name, 0, "", "the file has no rows with a value.")
         raise InputError(faults or [nothing], "No row of the file can be used." if faults else "")
-    done = _outcome(import_id, kind, path.name, taken, found.TABLE, faults, card, arranged.warnings)
+    done = _outcome(import_id, kind, path.name, taken, table_kind.table, faults, card, arranged.warnings)
     _commit(lake, done, taken, faults, card, {"file_digest": digest, "mapping": said})
     return done
 

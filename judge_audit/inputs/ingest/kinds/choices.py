@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.inputs.ingest.columns import Field
-from judge_audit.inputs.ingest.rows import Taken, numbered, read_values, refuse_twice, unknown_note
+from judge_audit.inputs.ingest.rows import TableKind, Taken, numbered, read_values, refuse_twice, unknown_note
 
 if TYPE_CHECKING:
     from judge_audit.inputs.ingest.column_mapping import Reading
     from judge_audit.inputs.ingest.reshape import Arranged
     from judge_audit.inputs.ingest.rows import Around
 
-TABLE = "choices"
-VALUE = "item_id"
-WIDE_AS = "annotator_id"
 COLUMNS = (
     Field("group_id", "name", needed=True, filled=True),
     Field("item_id", "name", needed=True),
@@ -59,7 +56,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     kept = sorted([*kept, *nameless], key=lambda pair: pair[0].number)
     numbered(kept, KEY)
     return Taken(
-        {TABLE: [row for _, row in kept]},
+        {"choices": [row for _, row in kept]},
         faults + twice,
         unknown_note(kept, "chose"),
         [f"{empty:,} empty picks are no choices."] if empty else [],
@@ -69,3 +66,8 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
 def _picks(row: dict[str, Any]) -> list[str]:
     """Give what was chosen: one, or several that are tied."""
     return [row["item_id"]] if row["item_id"] else list(row["tied"] or ())
+
+
+KIND = TableKind(
+    name="choices", columns=COLUMNS, take=take, table="choices", value="item_id", wide_as="annotator_id"
+)

@@ -9,7 +9,7 @@ from judge_audit.inputs.ingest.answers import EMPTY, call_row, packed, read_raw,
 from judge_audit.inputs.ingest.columns import Field
 from judge_audit.inputs.ingest.covariates import check_names, covariate_rows
 from judge_audit.inputs.ingest.items import ITEM_COLUMNS, NO_SOURCE, items_of_rows, probe_name, probe_row
-from judge_audit.inputs.ingest.rows import Taken, read_values
+from judge_audit.inputs.ingest.rows import TableKind, Taken, read_values
 from judge_audit.inputs.ingest.table_judge import against_lake, describe, held_scores
 from judge_audit.judges.cards.reply_rules import rule_of
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
     Found = tuple[float | None, State]
 
-TABLE = "calls"
-VALUE = "value"
-WIDE_AS = "dimension"
 COLUMNS = (
     Field("item_id", "name", needed=True, filled=True),
     Field("value", "text", needed=True),
@@ -133,7 +130,7 @@ def _contradicts(
         f"the lake holds {describe(held)} of this judge for {name}, the file {now}. Answers to the same question "
         "asked again need a column repeat; a judge that has changed needs another version or epoch in its card."
     )
-    return arranged.fault(answer.entries[given], VALUE, said)
+    return arranged.fault(answer.entries[given], "value", said)
 
 
 def _notes(items: list[Row]) -> list[str]:
@@ -142,3 +139,6 @@ def _notes(items: list[Row]) -> list[str]:
         return []
     said = f"The file does not say which generator {lost:,} of {len(items):,} images came from"
     return [f"{said}: figures within a source cannot be made of them."]
+
+
+KIND = TableKind(name="scores", columns=COLUMNS, take=take, table="calls", value="value", wide_as="dimension")
