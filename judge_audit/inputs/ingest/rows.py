@@ -57,14 +57,14 @@ class Taken:
         notes: What limits every figure made of these rows.
         lines: What else to print.
         before: Rows by table that are put in first, each table by itself; nothing is read of them until the
-            import itself stands.
+            import itself is there.
     """
 
-    tables: dict[str, list[Row]]
+    tables: dict[str, Sequence[Mapping[str, object]]]
     faults: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    before: list[dict[str, list[Row]]] = field(default_factory=list)
+    before: list[dict[str, Sequence[Mapping[str, object]]]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
