@@ -75,8 +75,8 @@ def list_judges(project: Path | None = PROJECT, as_json: bool = AS_JSON) -> None
     kinds = [kind for kind in kinds_of(_kinds(_here(project))) if not kind.own_card]
     if as_json:
         judges = [{"judge_id": card.judge_id, **json.loads(card.as_json())} for card in cards]
-        told = {"judges": judges, "kinds": [_told_kind(kind) for kind in kinds]}
-        print_json(told)
+        document = {"judges": judges, "kinds": [_kind_document(kind) for kind in kinds]}
+        print_json(document)
         return
     typer.echo("Judges that come with the package:")
     wide = max(len(name) for name in (*(card.name for card in cards), *(kind.name for kind in kinds)))
@@ -93,7 +93,7 @@ def list_judges(project: Path | None = PROJECT, as_json: bool = AS_JSON) -> None
     typer.echo("\nAny Python callable serves without a card, as module:attribute.")
 
 
-def _told_kind(kind: Kind) -> dict[str, Any]:
+def _kind_document(kind: Kind) -> dict[str, Any]:
     return {
         "kind": kind.name,
         "about": kind.about,

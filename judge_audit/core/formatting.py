@@ -1,4 +1,4 @@
-"""Texts of strangers on a terminal."""
+"""Numbers, times and untrusted text as people read them on a terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 
 def harmless(text: str) -> str:
-    """Put a question mark for every sign that a terminal would obey: names come from files of strangers."""
+    """Put a question mark for every sign that a terminal would obey: names come from untrusted files."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
@@ -38,5 +38,5 @@ def minute(when: datetime | str) -> str:
     Args:
         when: The time, with its zone; as text, in ISO 8601.
     """
-    told = datetime.fromisoformat(when) if isinstance(when, str) else when
-    return f"{told.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    time = datetime.fromisoformat(when) if isinstance(when, str) else when
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -51,14 +51,14 @@ def read_rows(path: Path) -> RowsRead:
     if path.suffix.lower() not in kinds:
         raise UsageError(f"{path.name}: the name must end in .csv, .jsonl, .ndjson or .parquet.")
     try:
-        told = kinds[path.suffix.lower()](path)
+        file_rows = kinds[path.suffix.lower()](path)
     except UnicodeDecodeError as error:
         raise UsageError(
             f"{path.name}: it is not UTF-8 text ({error.reason} at byte {error.start})."
         ) from error
-    if told.faults and not told.rows:
-        raise InputError(told.faults, "No row of the file can be used.")
-    return told
+    if file_rows.faults and not file_rows.rows:
+        raise InputError(file_rows.faults, "No row of the file can be used.")
+    return file_rows
 
 
 def _read_csv(path: Path) -> RowsRead:

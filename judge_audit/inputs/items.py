@@ -62,14 +62,16 @@ def read_items(
         UsageError: If the file itself cannot be read.
     """
     path = Path(path)
-    told = read_rows(path)
-    check_columns(path, told.columns)
-    strangers = sorted(set(told.columns) - {*REQUIRED, *OPTIONAL})
-    warnings = [f"Columns of {path.name} that are not used: {', '.join(strangers)}."] if strangers else []
-    faults = [*told.faults, *_row_faults(path, told.rows, needs_prompt=needs_prompt)]
+    file_rows = read_rows(path)
+    check_columns(path, file_rows.columns)
+    unused_columns = sorted(set(file_rows.columns) - {*REQUIRED, *OPTIONAL})
+    warnings = (
+        [f"Columns of {path.name} that are not used: {', '.join(unused_columns)}."] if unused_columns else []
+    )
+    faults = [*file_rows.faults, *_row_faults(path, file_rows.rows, needs_prompt=needs_prompt)]
     bad = {fault.row for fault in faults}
     good: list[dict[str, Any]] = []
-    sound = [(number, row) for number, row in told.rows if number not in bad]
+    sound = [(number, row) for number, row in file_rows.rows if number not in bad]
     for done, outcome in enumerate(_load_all(path, sound, limits or ImageLimits()), 1):
         if isinstance(outcome, Fault):
             faults.append(outcome)

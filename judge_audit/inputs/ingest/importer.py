@@ -107,7 +107,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     back = _returned(path, kind, tool, key)
     read_as = {**back.options, **(options or {})} if back else options
     reading = with_defaults(read_mapping(mapping, read_as), table_kind.wide_as)
-    content, pack = back.told if back else read_rows(path), ""
+    content, pack = back.file_rows if back else read_rows(path), ""
     if kind == "reviews":
         content, pack = unpacked(path, content, reading, lake, key)
     digest = file_digest(path.read_bytes())

@@ -31,14 +31,14 @@ class Returned:
     """A file as rows of ours.
 
     Attributes:
-        told: The rows.
+        file_rows: The rows.
         pack: The pack they are of.
         options: How they are to be read: level and ends of labels.
         notes: What limits every figure made of them.
         lines: What to say.
     """
 
-    told: RowsRead
+    file_rows: RowsRead
     pack: str
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -64,17 +64,17 @@ def read_returned(path: Path, kind: str, tool: str, key: Path | None) -> Returne
         raise UsageError(f"{path}: there is no such file.")
     if path.stat().st_size > MOST_BYTES:
         raise UsageError(f"{path.name}: it is larger than {MOST_BYTES // 2**20} MiB.")
-    found = read_annotations(path) if tool == "label-studio" else _filled(path)
-    if not found.answers:
-        raise InputError(found.faults or [Fault(path.name, 0, "", "nobody has answered anything.")])
-    content = _key(path, key, {answer.pack for answer in found.answers})
+    answers = read_annotations(path) if tool == "label-studio" else _filled(path)
+    if not answers.answers:
+        raise InputError(answers.faults or [Fault(path.name, 0, "", "nobody has answered anything.")])
+    content = _key(path, key, {answer.pack for answer in answers.answers})
     if content["for"] != kind:
         raise UsageError(
             f"{path.name} holds {content['for']}, not {kind}: judge-audit import {content['for']} …"
         )
     rows: list[tuple[int, dict[str, str]]] = []
-    faults = list(found.faults)
-    for answer in found.answers:
+    faults = list(answers.faults)
+    for answer in answers.answers:
         try:
             rows += [(answer.row, row) for row in ROWS[kind](answer, content)]
         except ValueError as error:
@@ -86,22 +86,22 @@ def read_returned(path: Path, kind: str, tool: str, key: Path | None) -> Returne
     notes = (ALONE,) if len(people) == 1 else ()
     options = {"level": "ordinal", "low": LOW, "high": HIGH} if kind == "labels" else {}
     return Returned(
-        RowsRead(tuple(rows), columns, tuple(faults)), content["pack"], options, notes, found.lines
+        RowsRead(tuple(rows), columns, tuple(faults)), content["pack"], options, notes, answers.lines
     )
 
 
 def _filled(path: Path) -> Answers:
     """Read a table that was filled in; a row with nothing in it was skipped."""
-    told = read_rows(path)
-    absent = [name for name in ("pack", "name", "annotator_id") if name not in told.columns]
+    file_rows = read_rows(path)
+    absent = [name for name in ("pack", "name", "annotator_id") if name not in file_rows.columns]
     if absent:
         raise InputError(
             [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent]
         )
-    faults = list(told.faults)
+    faults = list(file_rows.faults)
     answers: dict[tuple[str, str], Answer] = {}
     skipped = 0
-    for number, row in told.rows:
+    for number, row in file_rows.rows:
         said = {
             name: text.strip() for name, text in row.items() if name not in {"pack", "name", "annotator_id"}
         }

@@ -112,7 +112,7 @@ def read_values(arranged: Arranged, columns: Sequence[Field]) -> tuple[list[tupl
     Returns:
         The rows that fit, and every fault; a row with a fault is not among them.
     """
-    found: list[tuple[Entry, Row]] = []
+    fitting: list[tuple[Entry, Row]] = []
     faults: list[Fault] = []
     blank: Row = {column.name: _blank(column) for column in columns}
     there = [column for column in columns if column.name in arranged.columns]
@@ -126,8 +126,8 @@ def read_values(arranged: Arranged, columns: Sequence[Field]) -> tuple[list[tupl
                 faults.append(arranged.fault(entry, column.name, str(error)))
                 sound = False
         if sound:
-            found.append((entry, row))
-    return found, faults
+            fitting.append((entry, row))
+    return fitting, faults
 
 
 def _blank(column: Field) -> Any:  # noqa: ANN401 - what stands where the file lacks the column

@@ -39,42 +39,42 @@ def root_of(card: Card) -> str:
 
 def family_of(lake: Lake, card: Card) -> dict[str, str]:
     """Name the judge_ids that are this judge by whatever parser, each with its parser."""
-    found = {card.judge_id: card.parser_version}
+    parsers = {card.judge_id: card.parser_version}
     root = root_of(card)
     for row in rows_of(lake.read("judges", kind=card.kind), JudgesRow):
         content = json.loads(row["card"])
         if text_digest(*(canonical_json(content.get(name)) for name in ROOT)) == root:
-            found[row["judge_id"]] = str(content["parser_version"])
-    return found
+            parsers[row["judge_id"]] = str(content["parser_version"])
+    return parsers
 
 
 def held_scores(lake: Lake, judge_id: str) -> dict[Call, dict[str, tuple[float | None, str]]]:
     """Give the scores of a judge: by (probe_id, repeat), then by dimension, its value and state."""
-    found: dict[Call, dict[str, tuple[float | None, str]]] = {}
+    scores: dict[Call, dict[str, tuple[float | None, str]]] = {}
     for row in rows_of(lake.read("scores", judge_id=judge_id), ScoresRow):
-        dimensions = found.setdefault((row["probe_id"], row["repeat"]), {})
+        dimensions = scores.setdefault((row["probe_id"], row["repeat"]), {})
         dimensions[row["dimension"]] = (row["value"], row["state"] or "")
-    return found
+    return scores
 
 
 def against_lake(
-    held: Mapping[Call, Mapping[str, tuple[float | None, str]]],
+    lake_scores: Mapping[Call, Mapping[str, tuple[float | None, str]]],
     item_id: str,
     repeat: int,
-    found: Mapping[str, tuple[float | None, State]],
+    answered: Mapping[str, tuple[float | None, State]],
 ) -> tuple[bool, dict[str, tuple[float | None, State]], list[str]]:
     """Hold an answer against what the lake has of the same call.
 
     Returns:
         Whether the lake has the call, the dimensions it does not have yet, and those it has otherwise.
     """
-    there = held.get((probe_name(item_id), repeat))
+    there = lake_scores.get((probe_name(item_id), repeat))
     if there is None:
-        return False, dict(found), []
-    fresh = {name: score for name, score in found.items() if name not in there}
+        return False, dict(answered), []
+    fresh = {name: score for name, score in answered.items() if name not in there}
     odd = [
         name
-        for name, (value, state) in found.items()
+        for name, (value, state) in answered.items()
         if name in there and there[name] != (value, state.value)
     ]
     return True, fresh, odd
@@ -104,11 +104,11 @@ EMPTY: tuple[None, State] = (None, State.EMPTY)
 
 def read_raw(raw: Mapping[str, str], rule: ReplyRule) -> dict[str, Found]:
     """Read all that a judge wrote in one call, by the name each reply was given under."""
-    found: dict[str, Found] = {}
+    scores: dict[str, Found] = {}
     for asked_as, text in raw.items():
         for name, score in read_reply(text, rule, asked_as).items():
-            found[name] = score if found.get(name, score) == score else (None, State.UNPARSABLE)
-    return found | combined(found, rule)
+            scores[name] = score if scores.get(name, score) == score else (None, State.UNPARSABLE)
+    return scores | combined(scores, rule)
 
 
 def packed(raw: Mapping[str, str]) -> str:
@@ -119,17 +119,17 @@ def packed(raw: Mapping[str, str]) -> str:
 def unpacked(text: str | None) -> dict[str, str]:
     """Read what `packed` wrote; nothing if it is something else."""
     try:
-        found = json.loads(text or "{}")
+        replies = json.loads(text or "{}")
     except ValueError:
         return {}
-    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+    return {str(key): str(value) for key, value in replies.items()} if isinstance(replies, dict) else {}
 
 
 def call_row(
-    judge_id: str, probe_id: str, repeat: int, raw: str | None, found: Mapping[str, Found]
+    judge_id: str, probe_id: str, repeat: int, raw: str | None, answered: Mapping[str, Found]
 ) -> CallsRow:
     """Make the row of `calls` of one answer: ok if any of its dimensions is."""
-    states = [state for _, state in found.values()]
+    states = [state for _, state in answered.values()]
     state = State.OK if State.OK in states else next(iter(states), State.EMPTY)
     return {
         "judge_id": judge_id,
@@ -146,7 +146,7 @@ def call_row(
 
 
 def score_rows(
-    judge_id: str, parser_version: str, probe_id: str, repeat: int, found: Mapping[str, Found]
+    judge_id: str, parser_version: str, probe_id: str, repeat: int, answered: Mapping[str, Found]
 ) -> list[ScoresRow]:
     """Make the rows of `scores` of one answer."""
     return [
@@ -159,7 +159,7 @@ def score_rows(
             "state": state.value,
             "parser_version": parser_version,
         }
-        for dimension, (value, state) in found.items()
+        for dimension, (value, state) in answered.items()
     ]
 
 
@@ -202,25 +202,27 @@ def reread(lake: Lake, card: Card) -> int:
     calls: list[CallsRow] = []
     scores: list[ScoresRow] = []
     for judge_id in others:
-        held = held_scores(lake, judge_id)
+        stored = held_scores(lake, judge_id)
         for call in rows_of(lake.read("calls", judge_id=judge_id), CallsRow):
             key = (call["probe_id"], call["repeat"])
             if key in done:
                 continue
             done.add(key)
-            found = _kept(held.get(key, {}), card) | read_raw(unpacked(call["raw_reply"]), rule)
-            calls.append(call_row(named, *key, call["raw_reply"], found))
-            scores += score_rows(named, card.parser_version, *key, found)
+            answered = _kept(stored.get(key, {}), card) | read_raw(unpacked(call["raw_reply"]), rule)
+            calls.append(call_row(named, *key, call["raw_reply"], answered))
+            scores += score_rows(named, card.parser_version, *key, answered)
     if calls:
         tables = {"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)}
         lake.commit({**tables, **judge_tables(card)})
     return len(calls)
 
 
-def _kept(held: Mapping[str, tuple[float | None, str]], card: Card) -> dict[str, tuple[float | None, State]]:
+def _kept(
+    stored: Mapping[str, tuple[float | None, str]], card: Card
+) -> dict[str, tuple[float | None, State]]:
     """Keep what is known of a dimension whose reply is not with the call; empty where it never came."""
     return {
-        name: (held[name][0], State(held[name][1])) if held[name][0] is not None else EMPTY
+        name: (stored[name][0], State(stored[name][1])) if stored[name][0] is not None else EMPTY
         for name in card.dimensions
-        if name in held
+        if name in stored
     }

@@ -80,20 +80,20 @@ def notify(
         **document,
     }
     content = json.dumps(notice, ensure_ascii=False, default=str).encode()
-    found = deliver(hook, content)
-    for entry in found:
+    deliveries = deliver(hook, content)
+    for entry in deliveries:
         if not entry.delivered:
             tell(say("runs.notice.failed", event=event, told_to=entry.told_to, reason=entry.reason))
     if lake is not None:
-        _put_down(lake, event, document, found, now, tell)
-    return found
+        _record(lake, event, document, deliveries, now, tell)
+    return deliveries
 
 
-def _put_down(
+def _record(
     lake: Lake,
     event: str,
     document: Mapping[str, Any],
-    found: list[Delivery],
+    deliveries: list[Delivery],
     now: datetime,
     tell: Callable[[str], None],
 ) -> None:
@@ -109,7 +109,7 @@ def _put_down(
             "reason": entry.reason,
             "sent_at": now,
         }
-        for entry in found
+        for entry in deliveries
     ]
     try:
         lake.commit({"notices": from_rows("notices", rows)})

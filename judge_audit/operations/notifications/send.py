@@ -63,12 +63,12 @@ def deliver(hook: Hook, content: bytes) -> list[Delivery]:
         hook: Whom to tell.
         content: The notice as JSON.
     """
-    found = []
+    deliveries = []
     if hook.command:
-        found.append(_guarded(hook.command_name, lambda: run_command(hook, content)))
+        deliveries.append(_guarded(hook.command_name, lambda: run_command(hook, content)))
     if (webhook := hook.webhook) is not None:
-        found.append(_guarded(webhook.name, lambda: post(webhook, content, hook.timeout)))
-    return found
+        deliveries.append(_guarded(webhook.name, lambda: post(webhook, content, hook.timeout)))
+    return deliveries
 
 
 def _guarded(told_to: str, send: Callable[[], Delivery]) -> Delivery:
@@ -162,8 +162,8 @@ def _request(timeout: float, address: str, headers: dict[str, str], content: byt
     opener = urllib.request.build_opener(*direct, _Stay())
     request = urllib.request.Request(address, data=content, headers=headers, method="POST")  # noqa: S310 - checked
     try:
-        with opener.open(request, timeout=timeout) as told:
-            status = told.status
+        with opener.open(request, timeout=timeout) as answer:
+            status = answer.status
     except urllib.error.HTTPError as error:
         status = error.code
         error.close()

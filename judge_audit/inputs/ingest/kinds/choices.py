@@ -30,23 +30,23 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     rows, faults = read_values(arranged, COLUMNS)
     empty = sum(not row["item_id"] and not row["tied"] for _, row in rows)
     picked = [(entry, row) for entry, row in rows if row["item_id"] or row["tied"]]
-    strangers = [
+    unfit = [
         (entry, row)
         for entry, row in picked
         if row["candidates"] and not set(_picks(row)) <= set(row["candidates"])
     ]
     faults += [
         arranged.fault(entry, "item_id", f"“{', '.join(_picks(row))}” is none of the group's candidates.")
-        for entry, row in strangers
+        for entry, row in unfit
     ]
     both = [(entry, row) for entry, row in picked if row["item_id"] and row["tied"]]
     faults += [
         arranged.fault(entry, "tied", "either one item is chosen or several are tied.") for entry, _ in both
     ]
-    strangers += both
+    unfit += both
     for _, row in picked:
         row["item_id"] = row["item_id"] or None
-    refused = {id(row) for _, row in strangers}
+    refused = {id(row) for _, row in unfit}
     sound = [(entry, row) for entry, row in picked if id(row) not in refused]
     named, nameless = (
         [pair for pair in sound if bool(pair[1]["annotator_id"]) == known] for known in (True, False)

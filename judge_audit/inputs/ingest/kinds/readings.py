@@ -37,16 +37,16 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     """Make readings of a file; an empty point is “never noticed”."""
     del reading
     rows, faults = read_values(arranged, COLUMNS)
-    found = []
+    readings = []
     for entry, row in rows:
         texts = {name: row[name] for name in row if name in arranged.columns}
         made, wrong = reading_of(texts, around.axes, None)
         faults += [arranged.fault(entry, column, said) for column, said in wrong.items()]
         if not wrong:
             seen = {name: row[name] or None for name in SEEN}
-            found.append((entry, {**made, **seen, "row": entry.number, "revision": 0}))
+            readings.append((entry, {**made, **seen, "row": entry.number, "revision": 0}))
     said = "this reader read this ladder in row {first} already; keep one of them."
-    kept, twice = refuse_twice(arranged, found, KEY, said)
+    kept, twice = refuse_twice(arranged, readings, KEY, said)
     return Taken({"readings": [row for _, row in kept]}, faults + twice)
 
 
