@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from judge_audit.core.errors import Fault, InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
 
@@ -59,6 +59,15 @@ def read_rows(path: Path) -> RowsRead:
     if file_rows.faults and not file_rows.rows:
         raise InputError(file_rows.faults, "No row of the file can be used.")
     return file_rows
+
+
+def missing_columns(path: Path, columns: Collection[str], required: Iterable[str]) -> list[Fault]:
+    """Name each column that a file needs and does not have."""
+    return [
+        Fault(path.name, 0, name, "this column is missing from the file.")
+        for name in required
+        if name not in columns
+    ]
 
 
 def _read_csv(path: Path) -> RowsRead:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import Fault, InputError
-from judge_audit.core.row_files import read_rows
+from judge_audit.core.row_files import missing_columns, read_rows
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.inputs.items import file_columns
 from judge_audit.stimuli.images import ImageError, ImageLimits, load_image, resolve_image
@@ -81,11 +81,8 @@ def read_pairs(
     """
     path = Path(path)
     file_rows = read_rows(path)
-    absent = [name for name in REQUIRED if name not in file_rows.columns]
-    if absent:
-        raise InputError(
-            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent], ADVICE
-        )
+    if absent := missing_columns(path, file_rows.columns, REQUIRED):
+        raise InputError(absent, ADVICE)
     known = {str(item["item_id"]): item for item in items}
     faults = [*file_rows.faults, *_row_faults(path, file_rows.rows, kinds)]
     reader = _Reader(path, known, limits or ImageLimits())

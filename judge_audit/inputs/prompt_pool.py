@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from judge_audit.core.errors import Fault, InputError
-from judge_audit.core.row_files import read_rows
+from judge_audit.core.row_files import missing_columns, read_rows
 
 
 def read_prompt_pool(path: str | Path) -> tuple[tuple[str, str], ...]:
@@ -18,11 +18,7 @@ def read_prompt_pool(path: str | Path) -> tuple[tuple[str, str], ...]:
     path = Path(path)
     file_rows = read_rows(path)
     columns = ("topic", "prompt")
-    faults = [
-        Fault(path.name, 0, name, "this column is missing from the file.")
-        for name in columns
-        if name not in file_rows.columns
-    ]
+    faults = missing_columns(path, file_rows.columns, columns)
     if not faults:
         faults = [
             *file_rows.faults,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import Fault, InputError, UsageError
-from judge_audit.core.row_files import RowsRead, read_rows
+from judge_audit.core.row_files import RowsRead, missing_columns, read_rows
 from judge_audit.people.freshness import ladder_digest
 from judge_audit.people.study.tasks import FORMAT, HIGH, LETTERS, LOW, NEVER
 
@@ -93,11 +93,8 @@ def read_returned(path: Path, kind: str, tool: str, key: Path | None) -> Returne
 def _filled(path: Path) -> Answers:
     """Read a table that was filled in; a row with nothing in it was skipped."""
     file_rows = read_rows(path)
-    absent = [name for name in ("pack", "name", "annotator_id") if name not in file_rows.columns]
-    if absent:
-        raise InputError(
-            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent]
-        )
+    if absent := missing_columns(path, file_rows.columns, ("pack", "name", "annotator_id")):
+        raise InputError(absent)
     faults = list(file_rows.faults)
     answers: dict[tuple[str, str], Answer] = {}
     skipped = 0

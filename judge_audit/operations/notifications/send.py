@@ -13,7 +13,6 @@ import socket
 import ssl
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -24,6 +23,7 @@ from urllib.parse import urlsplit
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.network import is_loopback
+from judge_audit.core.timeouts import Hangs, within
 from judge_audit.operations.notifications.hook import Unset
 
 if TYPE_CHECKING:
@@ -147,13 +147,10 @@ def _within(timeout: float, address: str, headers: dict[str, str], content: byte
     Returns:
         What is wrong ("" if nothing is), and whether another try may help.
     """
-    answer: list[tuple[str, bool]] = []
-    thread = threading.Thread(
-        target=lambda: answer.append(_request(timeout, address, headers, content)), daemon=True
-    )
-    thread.start()
-    thread.join(timeout)
-    return answer[0] if answer else (f"no answer within {timeout:g} s", True)
+    try:
+        return within(timeout, lambda: _request(timeout, address, headers, content))
+    except Hangs:
+        return f"no answer within {timeout:g} s", True
 
 
 def _request(timeout: float, address: str, headers: dict[str, str], content: bytes) -> tuple[str, bool]:
