@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema, WithJsonSchema
 
 from judge_audit.core.audit_blocks import (
@@ -45,9 +45,9 @@ def _of(block: type[Block]) -> BeforeValidator:
     return BeforeValidator(dict, json_schema_input_type=block)
 
 
-def _key(about: str, option: str = "", **limits: Any) -> Any:  # noqa: ANN401 - pydantic's own type
-    """Describe a key: in the schema, and as an option of the command line where it is one."""
-    return Field(description=about, json_schema_extra={"x-option": option} if option else None, **limits)
+def _key(option: str = "", **limits: Any) -> Any:  # noqa: ANN401 - pydantic's own type
+    """Say what a key may hold, and what the command line says of it where it is an option there."""
+    return Field(json_schema_extra={"x-option": option} if option else None, **limits)
 
 
 def _name_or_block(schema: dict[str, Any]) -> None:
@@ -65,23 +65,14 @@ class Configuration:
     file, the options of the command line and the defaults of the file that `init` writes derive from them.
     """
 
-    items: Annotated[
-        str,
-        _key(
-            "Items file (.csv, .jsonl, .parquet), relative to audit.yaml; left out where the judge is a table "
-            "of scores.",
-            "Items file: .csv, .jsonl or .parquet.",
-            min_length=1,
-        ),
-    ] = ""
-    judge: Annotated[
-        str,
-        _key(
-            "A built-in name, module:attribute, or the path of a card.",
-            "A built-in name, module:attribute, or a card.",
-            min_length=1,
-        ),
-    ] = DEFAULT_JUDGE
+    __pydantic_config__ = ConfigDict(use_attribute_docstrings=True)
+
+    items: Annotated[str, _key("Items file: .csv, .jsonl or .parquet.", min_length=1)] = ""
+    """Items file (.csv, .jsonl, .parquet), relative to audit.yaml; left out where the judge is a table of scores."""
+
+    judge: Annotated[str, _key("A built-in name, module:attribute, or a card.", min_length=1)] = DEFAULT_JUDGE
+    """A built-in name, module:attribute, or the path of a card."""
+
     axes: Annotated[
         tuple[str, ...],
         BeforeValidator(
@@ -89,153 +80,117 @@ class Configuration:
             json_schema_input_type=Literal["default", "all"]
             | Annotated[list[str], Field(min_length=1, json_schema_extra={"uniqueItems": True})],
         ),
-        _key(
-            "default (the nine that are climbed unasked, and your own), all, or a list of names, default "
-            "among them if you like.",
-            "Names with commas between; default, or all.",
-        ),
+        _key("Names with commas between; default, or all."),
     ] = ("default",)
-    ladder_items: Annotated[
-        int, _key("How many items carry ladders.", "How many items carry ladders.", ge=1)
-    ] = 48
-    repeats: Annotated[
-        int, _key("How often each probe is asked.", "How often each probe is asked.", ge=1, le=100)
-    ] = 1
-    readings: Annotated[str, _key("Readings file of your annotators.", "Your annotators' readings file.")] = (
-        ""
-    )
-    traffic: Annotated[
-        str,
-        _key(
-            "A sample of real traffic (.csv, .jsonl, .parquet) with any of the columns source, topic, the "
-            "judge's scores by dimension, and surface statistics.",
-            "A sample of real traffic to hold the items against.",
-        ),
-    ] = ""
+    """default (the nine that are climbed unasked, and your own), all, or a list of names, default among them if you
+    like.
+    """
+
+    ladder_items: Annotated[int, _key("How many items carry ladders.", ge=1)] = 48
+    """How many items carry ladders."""
+
+    repeats: Annotated[int, _key("How often each probe is asked.", ge=1, le=100)] = 1
+    """How often each probe is asked."""
+
+    readings: Annotated[str, _key("Your annotators' readings file.")] = ""
+    """Readings file of your annotators."""
+
+    traffic: Annotated[str, _key("A sample of real traffic to hold the items against.")] = ""
+    """A sample of real traffic (.csv, .jsonl, .parquet) with any of the columns source, topic, the judge's scores
+    by dimension, and surface statistics.
+    """
+
     anchors: Annotated[
-        str,
-        _key(
-            "Folder of the anchor set (`judge-audit anchors`): pictures that people labelled, asked first.",
-            "Folder of the anchor set: labelled pictures, asked first.",
-            min_length=1,
-        ),
+        str, _key("Folder of the anchor set: labelled pictures, asked first.", min_length=1)
     ] = ""
-    anchor_version: Annotated[
-        int,
-        _key(
-            "Version of the anchor set to go by; 0 for the newest.",
-            "An earlier version of it, to replay a verdict.",
-            ge=0,
-        ),
-    ] = 0
-    canaries: Annotated[
-        int,
-        _key(
-            "Pictures that a judge whose weights are not pinned is asked about afresh in every audit, the "
-            "anchors first; 8 at least, 0 only where the weights are pinned.",
-            ge=0,
-            le=256,
-        ),
-    ] = 16
-    pairs: Annotated[
-        str,
-        _key(
-            "Manifest of pairs made by hand (.csv, .jsonl, .parquet): pair_id, kind, intact, damaged, and "
-            "what else it knows.",
-            "Your manifest of hand-made pairs.",
-        ),
-    ] = ""
-    candidate_pairs: Annotated[
-        int,
-        _key(
-            "Pairs of candidates of one prompt that a judge which compares two pictures is shown at most, "
-            "each in both orders; prompts are taken whole.",
-            ge=1,
-            le=1_000_000,
-        ),
-    ] = 1_000
+    """Folder of the anchor set (`judge-audit anchors`): pictures that people labelled, asked first."""
+
+    anchor_version: Annotated[int, _key("An earlier version of it, to replay a verdict.", ge=0)] = 0
+    """Version of the anchor set to go by; 0 for the newest."""
+
+    canaries: Annotated[int, _key(ge=0, le=256)] = 16
+    """Pictures that a judge whose weights are not pinned is asked about afresh in every audit, the anchors first; 8
+    at least, 0 only where the weights are pinned.
+    """
+
+    pairs: Annotated[str, _key("Your manifest of hand-made pairs.")] = ""
+    """Manifest of pairs made by hand (.csv, .jsonl, .parquet): pair_id, kind, intact, damaged, and what else it
+    knows.
+    """
+
+    candidate_pairs: Annotated[int, _key(ge=1, le=1_000_000)] = 1_000
+    """Pairs of candidates of one prompt that a judge which compares two pictures is shown at most, each in both
+    orders; prompts are taken whole.
+    """
+
     pairs_per_kind: Annotated[
-        int,
-        _key(
-            "Pairs to build of each mismatch kind, spread over the sources; 0 builds none.",
-            "Pairs to build of each mismatch kind; 0 builds none.",
-            ge=0,
-            le=10_000,
-        ),
+        int, _key("Pairs to build of each mismatch kind; 0 builds none.", ge=0, le=10_000)
     ] = 16
-    rules: Annotated[
-        str,
-        _key(
-            "Brand rules (YAML) that pairs of a compliance breach break; without them none is built.",
-            "Brand rules that built pairs break.",
-        ),
-    ] = ""
-    strangers: Annotated[
-        str,
-        _key(
-            "Prompts (columns topic, prompt) to exchange with where the items have one topic; for a judge of "
-            "stored texts, such as it knows.",
-            "Prompts to exchange with where the items have one topic.",
-        ),
-    ] = ""
+    """Pairs to build of each mismatch kind, spread over the sources; 0 builds none."""
+
+    rules: Annotated[str, _key("Brand rules that built pairs break.")] = ""
+    """Brand rules (YAML) that pairs of a compliance breach break; without them none is built."""
+
+    strangers: Annotated[str, _key("Prompts to exchange with where the items have one topic.")] = ""
+    """Prompts (columns topic, prompt) to exchange with where the items have one topic; for a judge of stored texts,
+    such as it knows.
+    """
+
     only: Annotated[
         str,
         WithJsonSchema({"enum": ["mismatches"]}),
-        _key(
-            "mismatches: no ladders and no look at what it can see, only the pairs and the untouched items "
-            "they are held against.",
-            "mismatches: the pairs and what they are held against, nothing else.",
-        ),
+        _key("mismatches: the pairs and what they are held against, nothing else."),
     ] = ""
-    seed: Annotated[int, _key("Seed of every draw.", "Seed of every draw.")] = 1
-    lake: Annotated[str, _key("Folder of the results.", "Folder of the results.", min_length=1)] = (
-        DEFAULT_LAKE
-    )
-    report: Annotated[str, _key("Folder of the report.", "Folder of the report.", min_length=1)] = ""
+    """mismatches: no ladders and no look at what it can see, only the pairs and the untouched items they are held
+    against.
+    """
+
+    seed: Annotated[int, _key("Seed of every draw.")] = 1
+    """Seed of every draw."""
+
+    lake: Annotated[str, _key("Folder of the results.", min_length=1)] = DEFAULT_LAKE
+    """Folder of the results."""
+
+    report: Annotated[str, _key("Folder of the report.", min_length=1)] = ""
+    """Folder of the report."""
+
     context: Annotated[
         str,
         WithJsonSchema({"enum": ["internal", "outside"]}),
-        _key("internal: failure costs a rerun.", "internal, or outside (people beyond the team)."),
+        _key("internal, or outside (people beyond the team)."),
     ] = "outside"
-    limits: Annotated[Mapping[str, Rate], _key("Limits that differ from the shipped ones, by name.")] = field(
-        default_factory=dict
-    )
+    """internal: failure costs a rerun."""
+
+    limits: Mapping[str, Rate] = field(default_factory=dict)
+    """Limits that differ from the shipped ones, by name."""
+
     uses: Annotated[Mapping[str, Mapping[str, Any]], _of(UsesBlock)] = field(default_factory=dict)
     registry: Annotated[Mapping[str, Any], _of(RegistryBlock)] = field(default_factory=dict)
     runner: Annotated[
         str,
         BeforeValidator(str, json_schema_input_type=RunnerName | RunnerBlock),
-        Field(
-            description="What runs the tasks: threads, processes, dask or ray; or a block that says more.",
-            json_schema_extra=_name_or_block,
-        ),
+        Field(json_schema_extra=_name_or_block),
     ] = "threads"
+    """What runs the tasks: threads, processes, dask or ray; or a block that says more."""
+
     runner_address: SkipJsonSchema[str] = ""
     runner_options: SkipJsonSchema[Mapping[str, Any]] = field(default_factory=dict)
-    workers: Annotated[
-        int, _key("Tasks at a time; 0 for one per core.", "Tasks at a time; 0 for one per core.", ge=0)
-    ] = 0
-    skip_bad: Annotated[
-        bool,
-        _key("Leave bad rows of the items file out, and list them.", "Leave bad rows out, and list them."),
-    ] = False
-    max_calls: Annotated[
-        int | None,
-        _key(
-            "Pictures shown to the judge in one run at most; the run then stops with exit code 1 and goes on "
-            "from there next time.",
-            "Show the judge so many pictures at most.",
-            ge=0,
-        ),
-    ] = None
+    workers: Annotated[int, _key("Tasks at a time; 0 for one per core.", ge=0)] = 0
+    """Tasks at a time; 0 for one per core."""
+
+    skip_bad: Annotated[bool, _key("Leave bad rows out, and list them.")] = False
+    """Leave bad rows of the items file out, and list them."""
+
+    max_calls: Annotated[int | None, _key("Show the judge so many pictures at most.", ge=0)] = None
+    """Pictures shown to the judge in one run at most; the run then stops with exit code 1 and goes on from there
+    next time.
+    """
+
     max_cost: Annotated[
-        float | None,
-        _key(
-            "What they may cost in one run at most, by the prices and in the currency of the judge's card.",
-            "Spend so much at most, in the currency of the judge's card.",
-            ge=0,
-        ),
+        float | None, _key("Spend so much at most, in the currency of the judge's card.", ge=0)
     ] = None
+    """What they may cost in one run at most, by the prices and in the currency of the judge's card."""
+
     notify: Annotated[Mapping[str, Any], _of(NotifyBlock)] = field(default_factory=dict)
     project: str = ""
 

@@ -54,6 +54,9 @@ def derived_schema(model: type, title: str) -> dict[str, Any]:
     content = TypeAdapter(model).json_schema(schema_generator=Plain)
     for part in (content, *content.get("$defs", {}).values()):
         part.pop("title", None)
+        for about in (part, *part.get("properties", {}).values()):
+            if "description" in about:
+                about["description"] = " ".join(about["description"].split())
     content.pop("description", None)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -92,77 +92,63 @@ class DimensionScale(BaseModel):
 class Reading(BaseModel):
     """How a file is read; the fields are the keys of a mapping file, from which its JSON Schema derives."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    columns: Mapping[str, OneOrMore] = Field(
-        {},
-        examples=[{"item_id": ["model", "uid"], "source": "model"}],
-        description="Our name of a column: the file's name for it, or several that are put together with the "
-        "separator.",
-    )
-    separator: str = Field(
-        "/",
-        min_length=1,
-        max_length=8,
-        examples=["/"],
-        description="What stands between columns that are put together; / if left out.",
-    )
-    set: Mapping[str, Value] = Field(
-        {},
-        examples=[{"dimension": "semantic"}],
-        description="Our name of a column: the one value it has in every row.",
-    )
-    only: Mapping[str, OneValueOrMore] = Field(
-        {},
-        examples=[{"judge": "gemini_0shot"}],
-        description="The file's name of a column: the value, or values, of the rows that are meant; the others are not "
-        "part of this import.",
-    )
-    values: Mapping[str, Mapping[Value, Value]] = Field(
-        {},
-        examples=[{"generator": {"DALLE2": "DALLE"}}],
-        description="The file's name of a column: what a value of it is called here. Put in before columns are put "
-        "together.",
-    )
+    columns: Mapping[str, OneOrMore] = Field({}, examples=[{"item_id": ["model", "uid"], "source": "model"}])
+    """Our name of a column: the file's name for it, or several that are put together with the separator."""
+
+    separator: str = Field("/", min_length=1, max_length=8, examples=["/"])
+    """What stands between columns that are put together; / if left out."""
+
+    set: Mapping[str, Value] = Field({}, examples=[{"dimension": "semantic"}])
+    """Our name of a column: the one value it has in every row."""
+
+    only: Mapping[str, OneValueOrMore] = Field({}, examples=[{"judge": "gemini_0shot"}])
+    """The file's name of a column: the value, or values, of the rows that are meant; the others are not part of
+    this import.
+    """
+
+    values: Mapping[str, Mapping[Value, Value]] = Field({}, examples=[{"generator": {"DALLE2": "DALLE"}}])
+    """The file's name of a column: what a value of it is called here. Put in before columns are put together."""
+
     wide: Annotated[
         Mapping[str, Mapping[str, str] | None], BeforeValidator(_wide, json_schema_input_type=WideColumns)
     ] = Field(
         {},
         examples=[["rater1", "rater2"], {"rater1_SC": {"annotator_id": "rater1", "dimension": "semantic"}}],
-        description="Columns of the file that each hold a value of their own: their names, or for each what it stands "
-        "for.",
     )
-    wide_as: str = Field(
-        "",
-        min_length=1,
-        examples=["annotator_id", "dimension"],
-        description="What the names of wide columns are; annotator_id for labels and choices, dimension for scores if "
-        "left out.",
-    )
+    """Columns of the file that each hold a value of their own: their names, or for each what it stands for."""
+
+    wide_as: str = Field("", min_length=1, examples=["annotator_id", "dimension"])
+    """What the names of wide columns are; annotator_id for labels and choices, dimension for scores if left out."""
+
     level: Annotated[str, WithJsonSchema({"enum": ["nominal", "ordinal", "interval"]})] = Field(
-        "", examples=["ordinal"], description="Level of measurement of labels."
+        "", examples=["ordinal"]
     )
-    low: Number | None = Field(None, examples=[1], description="Lower end of the labels' scale.")
-    high: Number | None = Field(None, examples=[5], description="Upper end of the labels' scale.")
-    higher_is_better: bool = Field(
-        True, examples=[True], description="Direction of the labels; true if left out."
-    )
+    """Level of measurement of labels."""
+
+    low: Number | None = Field(None, examples=[1])
+    """Lower end of the labels' scale."""
+
+    high: Number | None = Field(None, examples=[5])
+    """Upper end of the labels' scale."""
+
+    higher_is_better: bool = Field(True, examples=[True])
+    """Direction of the labels; true if left out."""
+
     words: Annotated[
         Mapping[str, float], BeforeValidator(_words, json_schema_input_type=Mapping[str, float])
-    ] = Field({}, examples=[{"bad": 1, "good": 5}], description="Words that stand for numbers in labels.")
+    ] = Field({}, examples=[{"bad": 1, "good": 5}])
+    """Words that stand for numbers in labels."""
+
     dimensions: Annotated[
         Mapping[str, Mapping[str, Any]],
         BeforeValidator(dict, json_schema_input_type=Mapping[str, DimensionScale]),
-    ] = Field(
-        {},
-        examples=[{"semantic": {"low": 0, "high": 1}}],
-        description="What differs from the above in one dimension of labels.",
-    )
-    covariates: Mapping[str, Text] = Field(
-        {},
-        examples=[{"luma": "lum", "sharpness": "sharp"}],
-        description="Scores: a surface statistic, and the file's column that holds it as somebody else measured it.",
-    )
+    ] = Field({}, examples=[{"semantic": {"low": 0, "high": 1}}])
+    """What differs from the above in one dimension of labels."""
+
+    covariates: Mapping[str, Text] = Field({}, examples=[{"luma": "lum", "sharpness": "sharp"}])
+    """Scores: a surface statistic, and the file's column that holds it as somebody else measured it."""
 
     def scale(self, dimension: str) -> Scale:
         """Give the scale of a dimension's labels; ordinal where nobody said."""
