@@ -56,7 +56,7 @@ def notify(
     lake: Lake | None,
     tell: Callable[[str], None],
 ) -> list[Delivery]:
-    """Tell a team's hook of an event, and put down what became of it.
+    """Notify a team's hook of an event, and record what became of it.
 
     Args:
         hook: Whom to tell; None, or one that does not want this event, tells nobody.

@@ -1,4 +1,4 @@
-"""The hook of a team: the command or webhook of its audit.yaml that is told when something happened."""
+"""The hook of a team: the command or webhook of its audit.yaml that is notified when something happened."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Webhook(WebhookBlock):
 
     @property
     def name(self) -> str:
-        """What may be told of the address: scheme and host. A path or a query may be a secret."""
+        """What may be said of the address: scheme and host. A path or a query may be a secret."""
         try:
             return f"webhook {place_of(urlsplit(self.address()))}"
         except (Unset, UsageError, ValueError):
@@ -59,18 +59,18 @@ class Webhook(WebhookBlock):
 
 
 class Hook(NotifyBlock):
-    """Whom a team wants told, and of what; the command runs in `folder`, "" for the current one."""
+    """Whom a team wants notified, and of what; the command runs in `folder`, "" for the current one."""
 
     webhook: Webhook | None = None
     folder: str = ""
 
     def wants(self, event: str) -> bool:
-        """Tell whether an event is told."""
+        """Say whether an event is notified."""
         return event == TRIAL or event in self.events
 
     @property
     def command_name(self) -> str:
-        """What may be told of the command: its program. An argument may be a secret."""
+        """What may be said of the command: its program. An argument may be a secret."""
         return f"command {Path(self.command[0]).name}"
 
 
@@ -78,7 +78,7 @@ def hook_of(configuration: Configuration) -> Hook | None:
     """Give the hook of a configuration, None if it names none.
 
     Raises:
-        UsageError: If the webhook's address may not be told anything.
+        UsageError: If nothing may be sent to the webhook's address.
     """
     return hook_from(configuration.notify, configuration.project) if configuration.notify else None
 
@@ -87,7 +87,7 @@ def hook_from(given: Mapping[str, Any], folder: str = "") -> Hook:
     """Make a hook of the key `notify` of an audit.yaml, whose shape was checked by its schema.
 
     Raises:
-        UsageError: If the webhook's address may not be told anything.
+        UsageError: If nothing may be sent to the webhook's address.
     """
     hook = Hook.model_validate({**given, "folder": folder})
     if hook.webhook is not None and hook.webhook.url:
@@ -96,7 +96,7 @@ def hook_from(given: Mapping[str, Any], folder: str = "") -> Hook:
 
 
 def checked_address(url: str, where: str) -> None:
-    """See that an address may be told anything: https, or http on this machine; no password in it.
+    """See that something may be sent to an address: https, or http on this machine; no password in it.
 
     Raises:
         UsageError: If it may not; the address itself is not repeated, it may be a secret.

@@ -1,6 +1,6 @@
 """Handing a notice over: to a command on its standard input, to a webhook as the body of a POST.
 
-Nothing that comes back is read but the exit code or the status, and no error is told with the address, an argument
+Nothing that comes back is read but the exit code or the status, and no error is reported with the address, an argument
 or a header in it: any of them may be a secret.
 """
 
@@ -57,7 +57,7 @@ class Delivery:
 
 
 def deliver(hook: Hook, content: bytes) -> list[Delivery]:
-    """Hand a notice to everybody the hook names; whatever goes wrong is told and never raised.
+    """Hand a notice to everybody the hook names; whatever goes wrong is reported and never raised.
 
     Args:
         hook: Whom to tell.
