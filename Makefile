@@ -11,7 +11,7 @@ STAMP = $(VENV)/.installed-core
 DEV_STAMP = $(VENV)/.installed-dev
 MODELS_STAMP = $(VENV)/.installed-models
 
-.PHONY: audit rows map quick test test-parts test-models test-long bench format clean
+.PHONY: audit rows schemas map quick test test-parts test-models test-long bench format clean
 
 audit: $(STAMP)
 	$(BIN)/judge-audit demo
@@ -49,6 +49,10 @@ map: $(DEV_STAMP)
 rows: $(DEV_STAMP)
 	$(BIN)/python -c "from judge_audit.core.row_types import row_types_source; print(row_types_source(), end='')" > schemas/rows.py
 	$(BIN)/ruff format schemas/rows.py
+
+# The JSON Schemas of audit.yaml and of mapping files, derived from their models.
+schemas: $(DEV_STAMP)
+	$(BIN)/python -m judge_audit.inputs.derived_schemas
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff check --fix .

@@ -21,8 +21,8 @@ class ItemsRow(TypedDict, total=False):
     uri: str
     file_digest: str
     pixel_digest: str | None
-    width: int
-    height: int
+    width: int | None
+    height: int | None
     frames: int
     image_notes: str
     file_bytes: int

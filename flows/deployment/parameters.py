@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge_audit.core.configuration import audit_schema
+from judge_audit.core.audit_blocks import RUNNERS
 
 
 def _runners() -> dict[str, Any]:
     """Offer the runners that audit.yaml may name, and none of them."""
-    return {"enum": ["", *audit_schema()["$defs"]["runner"]["enum"]]}
+    return {"enum": ["", *RUNNERS]}
 
 
 class Overrides(BaseModel):

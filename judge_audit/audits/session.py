@@ -21,7 +21,7 @@ from judge_audit.core.vocabulary import ANCHOR, PAIR_AXIS, POOLED
 from judge_audit.inputs.ingest.imported_pairs import pairs_of
 from judge_audit.inputs.items import ItemsRead, read_items
 from judge_audit.inputs.pairs import PairsRead, read_pairs
-from judge_audit.inputs.prompt_pool import read_strangers
+from judge_audit.inputs.prompt_pool import read_prompt_pool
 from judge_audit.inputs.traffic import read_traffic
 from judge_audit.judges.adapters.table import KIND as TABLE_KIND
 from judge_audit.judges.calling.budget import FOLDER as BUDGET_FOLDER
@@ -114,7 +114,7 @@ class Session:
             UsageError: If they cannot be used.
         """
         path = self.configuration.strangers
-        return read_strangers(path) if path else ()
+        return read_prompt_pool(path) if path else ()
 
     @property
     def is_table(self) -> bool:

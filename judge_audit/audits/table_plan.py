@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import ANCHOR
 from judge_audit.inputs.ingest.imported_pairs import pairs_of, table_mismatches
-from judge_audit.inputs.ingest.reparse import reread
-from judge_audit.inputs.ingest.table_judge import family_of
+from judge_audit.inputs.ingest.table_judge import family_of, reread
 from judge_audit.stimuli.mismatches import mismatch_kinds
 from judge_audit.stimuli.planning.probes import Plan, name_plan
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli import anchor_views
-from judge_audit.cli.anchor_views import AS_JSON, FOLDER, line_of, summary_of
+from judge_audit.cli.options import AS_JSON, scale_ends
 from judge_audit.cli.output import print_json
-from judge_audit.core.errors import UsageError
+from judge_audit.core.errors import EXIT_JUDGE_FAILED, InputError, UsageError
 
 if TYPE_CHECKING:
-    from judge_audit.anchors import AnchorSet, Draft, Label
+    from judge_audit.anchors import AnchorSet, Draft, Entry, Label
+    from judge_audit.core.errors import Fault
 
+FOLDER = typer.Argument(metavar="FOLDER", help="The folder of the set.")
+VERSION = typer.Option(None, "--version", help="An earlier version; the newest if not said.")
 FILE = typer.Argument(None, metavar="[FILE]", help="Many at once: .csv, .jsonl or .parquet, a row per label.")
 AUTHOR = typer.Option(..., "--author", help="Who makes the change.")
 REASON = typer.Option(..., "--reason", help="Why.")
@@ -46,9 +50,9 @@ def commands() -> typer.Typer:
         ("add", add),
         ("relabel", relabel),
         ("retire", retire),
-        ("verify", anchor_views.verify),
-        ("log", anchor_views.log),
-        ("show", anchor_views.show),
+        ("verify", verify),
+        ("log", log),
+        ("show", show),
     ):
         app.command(name)(command)
     return app
@@ -83,13 +87,13 @@ def add(  # noqa: PLR0917 - the options of a command, never called by position
     """Add pictures that people labelled: one by options, or those of a file. The folder is made if need be."""
     from judge_audit import anchors
 
-    told = _scale(level, scale, lower=lower_is_better)
+    scale_columns = _scale(level, scale, lower=lower_is_better)
     single = {"--id": anchor_id, "--image": image, "--tier": tier, "--source": source, "--label": label}
     if file is not None:
         _alone(single)
-        drafts = _drafts(file, told, new=True)
+        drafts = _drafts(file, scale_columns, new=True)
     else:
-        missing = [name for name, given in single.items() if not given]
+        missing = [name for name, value in single.items() if not value]
         if missing:
             raise UsageError(f"give a FILE, or {', '.join(missing)} of the one picture to add.")
         draft = anchors.Draft(
@@ -102,12 +106,12 @@ def add(  # noqa: PLR0917 - the options of a command, never called by position
             topic=topic,
             cluster=cluster,
             known_as=known_as,
-            labels=_labels(label, told),
+            labels=_labels(label, scale_columns),
         )
         drafts = (draft,)
     origin = file.name if file is not None else ""
-    held = anchors.add(folder, drafts, author=author, reason=reason, origin=origin)
-    _changed(held, "added", [draft.anchor_id for draft in drafts], as_json=as_json)
+    anchor_set = anchors.add(folder, drafts, author=author, reason=reason, origin=origin)
+    _changed(anchor_set, "added", [draft.anchor_id for draft in drafts], as_json=as_json)
 
 
 def relabel(  # noqa: PLR0917 - the options of a command, never called by position
@@ -132,12 +136,12 @@ def relabel(  # noqa: PLR0917 - the options of a command, never called by positi
     """Change what is said of an anchor, never its picture; labels replace those of the same people."""
     from judge_audit import anchors
 
-    told = _scale(level, scale, lower=lower_is_better)
+    scale_columns = _scale(level, scale, lower=lower_is_better)
     file = Path(what)
     origin = ""
     if file.suffix.lower() in {".csv", ".jsonl", ".ndjson", ".parquet"} and file.exists():
         _alone({"--tier": tier, "--kind": kind, "--label": label, "--withdraw": withdraw})
-        drafts, origin = _drafts(file, told, new=False), file.name
+        drafts, origin = _drafts(file, scale_columns, new=False), file.name
     else:
         draft = anchors.Draft(
             anchor_id=what,
@@ -145,12 +149,12 @@ def relabel(  # noqa: PLR0917 - the options of a command, never called by positi
             kind="" if no_kind else kind,
             source=source,
             topic=topic,
-            labels=_labels(label, told),
+            labels=_labels(label, scale_columns),
             withdrawn=tuple(_withdrawn(entry) for entry in withdraw),
         )
         drafts = (draft,)
-    held = anchors.relabel(folder, drafts, author=author, reason=reason, origin=origin)
-    _changed(held, "relabelled", [draft.anchor_id for draft in drafts], as_json=as_json)
+    anchor_set = anchors.relabel(folder, drafts, author=author, reason=reason, origin=origin)
+    _changed(anchor_set, "relabelled", [draft.anchor_id for draft in drafts], as_json=as_json)
 
 
 def retire(
@@ -163,23 +167,23 @@ def retire(
     """Take anchors out of the set; their pictures and their history stay."""
     from judge_audit import anchors
 
-    held = anchors.retire(folder, names, author=author, reason=reason)
-    _changed(held, "retired", names, as_json=as_json)
+    anchor_set = anchors.retire(folder, names, author=author, reason=reason)
+    _changed(anchor_set, "retired", names, as_json=as_json)
 
 
-def _changed(held: AnchorSet, verb: str, names: list[str], *, as_json: bool) -> None:
+def _changed(anchor_set: AnchorSet, verb: str, names: list[str], *, as_json: bool) -> None:
     """Say what a change came to."""
     if as_json:
-        print_json({**summary_of(held), verb: names})
+        print_json({**_summary(anchor_set), verb: names})
         return
-    typer.echo(f"{len(names)} {verb}. {line_of(held)}")
+    typer.echo(f"{len(names)} {verb}. {_line(anchor_set)}")
     typer.echo("Commit the folder to version control.")
 
 
-def _alone(given: dict[str, Any]) -> None:
+def _alone(options: dict[str, Any]) -> None:
     """Refuse options of one anchor beside a file."""
-    if strangers := [name for name, value in given.items() if value]:
-        raise UsageError(f"{', '.join(strangers)}: a FILE says this of each of its anchors; leave it out.")
+    if clashing := [name for name, value in options.items() if value]:
+        raise UsageError(f"{', '.join(clashing)}: a FILE says this of each of its anchors; leave it out.")
 
 
 def _drafts(file: Path, scale: dict[str, str], *, new: bool) -> tuple[Draft, ...]:
@@ -190,30 +194,27 @@ def _drafts(file: Path, scale: dict[str, str], *, new: bool) -> tuple[Draft, ...
 
 def _scale(level: str | None, scale: str | None, *, lower: bool) -> dict[str, str]:
     """Take the options about the labels' scale together."""
-    found = {"level": level or "", "higher_is_better": "false" if lower else "true"}
+    columns = {"level": level or "", "higher_is_better": "false" if lower else "true"}
     if scale is not None:
-        low, dots, high = scale.partition("..")
-        if not dots or not low or not high:
-            raise UsageError(f"--scale {scale}: write LOW..HIGH, such as 1..5.")
-        found |= {"low": low, "high": high}
-    return found
+        columns["low"], columns["high"] = scale_ends(scale)
+    return columns
 
 
-def _labels(given: list[str], scale: dict[str, str]) -> tuple[Label, ...]:
+def _labels(written: list[str], scale: dict[str, str]) -> tuple[Label, ...]:
     """Take DIMENSION=VALUE@ANNOTATOR apart."""
     from judge_audit.anchors.label_table import label_of
 
-    found = []
-    for entry in given:
+    labels = []
+    for entry in written:
         dimension, equals, rest = entry.partition("=")
         value, at, annotator = rest.partition("@")
         if not (dimension and equals and value and at and annotator):
             raise UsageError(f"--label {entry}: write DIMENSION=VALUE@ANNOTATOR, such as overall=4@ann.")
         try:
-            found.append(label_of(dimension, annotator, value, scale))
+            labels.append(label_of(dimension, annotator, value, scale))
         except ValueError as error:
             raise UsageError(f"--label {entry}: {error}") from error
-    return tuple(found)
+    return tuple(labels)
 
 
 def _withdrawn(entry: str) -> tuple[str, str]:
@@ -222,3 +223,144 @@ def _withdrawn(entry: str) -> tuple[str, str]:
     if not (dimension and at and annotator):
         raise UsageError(f"--withdraw {entry}: write DIMENSION@ANNOTATOR, such as overall@ann.")
     return dimension, annotator
+
+
+def verify(
+    folder: Path = FOLDER,
+    head: str = typer.Option("", "--head", help="Head of an earlier version that the ledger must extend."),
+    lake: str | None = typer.Option(None, "--lake", help="A lake whose audits the ledger must extend."),
+    mend: bool = typer.Option(
+        False, "--mend", help="First write the manifest anew if a change was interrupted."
+    ),
+    as_json: bool = AS_JSON,
+) -> None:
+    """See that nothing was changed without an entry: exit 0 if so, 1 with every place if not."""
+    from judge_audit import anchors
+
+    mended = anchors.mend(folder) if mend else False
+    anchor_set, faults = anchors.verified(folder, extends=head)
+    if anchor_set is not None and lake is not None:
+        faults = [*faults, *_against_lake(anchor_set, lake)]
+    document = {
+        "sound": not faults,
+        "faults": [{"file": fault.file, "row": fault.row, "message": fault.message} for fault in faults],
+        "mended": mended,
+        **(_summary(anchor_set) if anchor_set is not None else {}),
+    }
+    if as_json:
+        print_json(document)
+    elif faults:
+        for fault in faults:
+            typer.echo(str(fault), err=True)
+        typer.echo(f"{folder}: {len(faults)} things are wrong; no audit uses the set as it is.", err=True)
+    elif anchor_set is not None:
+        for line in (
+            *(["The manifest was written anew."] if mended else []),
+            *anchor_set.notes,
+            _line(anchor_set),
+        ):
+            typer.echo(line)
+    if faults:
+        raise typer.Exit(EXIT_JUDGE_FAILED)
+
+
+def _against_lake(anchor_set: AnchorSet, lake: str) -> list[Fault]:
+    """Find where the ledger does not extend what a lake has seen."""
+    from judge_audit.anchors import hold_to_lake
+    from judge_audit.lake import Lake
+
+    try:
+        hold_to_lake(anchor_set, Lake.open(lake, create=False))
+    except InputError as error:
+        return list(error.faults)
+    return []
+
+
+def log(folder: Path = FOLDER, as_json: bool = AS_JSON) -> None:
+    """Tell the history: every change, with who made it, why, and whose labels it rests on."""
+    from judge_audit.anchors import read_anchors
+
+    anchor_set = read_anchors(folder)
+    if as_json:
+        history = [
+            {**json.loads(entry.as_json()), "changed": _differences(anchor_set, entry)}
+            for entry in anchor_set.entries
+        ]
+        print_json(history)
+        return
+    for entry in anchor_set.entries:
+        changed = _differences(anchor_set, entry)
+        typer.echo(
+            f"{entry.number}  {entry.time}  {entry.action} {entry.anchor_id}  by {entry.author}: {entry.reason}"
+        )
+        if changed:
+            typer.echo(f"   {'; '.join(changed)}")
+
+
+def show(
+    folder: Path = FOLDER,
+    version: int | None = VERSION,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Show what the set covers (tiers by source and kind, dimensions, annotators), and name the gaps."""
+    from judge_audit.anchors import anchor_labels, coverage, read_anchors
+    from judge_audit.core.limits import read_limits
+
+    anchor_set = read_anchors(folder)
+    covered = coverage(anchor_labels(anchor_set, version), read_limits()["scale.min_end_anchors"])
+    if as_json:
+        print_json({**_summary(anchor_set, version), **asdict(covered)})
+        return
+    typer.echo(_line(anchor_set, version))
+    for cell in covered.cells:
+        typer.echo(f"  {cell['anchors']:>4}  {cell['tier']:<9} {cell['source']}  {cell['kind']}".rstrip())
+    for name, part in covered.dimensions.items():
+        typer.echo(
+            f"{name}: {part['anchors']} anchors, {part['annotators']} annotators, {part['by_one']} by one only"
+        )
+    typer.echo("Annotators: " + ", ".join(f"{name} ({n} labels)" for name, n in covered.annotators.items()))
+    for gap in covered.gaps:
+        typer.echo(f"Gap: {gap}")
+
+
+def _summary(anchor_set: AnchorSet, version: int | None = None) -> dict[str, Any]:
+    """Name a version, for programs."""
+    return {
+        "set_id": anchor_set.set_id,
+        "version": version or anchor_set.version,
+        "head": anchor_set.head(version),
+        "anchors": len(anchor_set.at(version)),
+        "notes": list(anchor_set.notes),
+    }
+
+
+def _line(anchor_set: AnchorSet, version: int | None = None) -> str:
+    """Name a version in a line."""
+    about = _summary(anchor_set, version)
+    return f"Version {about['version']}: {about['anchors']} anchors, head {about['head']}, set {about['set_id']}."
+
+
+def _differences(anchor_set: AnchorSet, entry: Entry) -> list[str]:
+    """Say what a relabelling changed."""
+    if entry.action != "relabel" or entry.anchor is None:
+        return []
+    before = next(row for row in anchor_set.at(entry.number - 1) if row.anchor_id == entry.anchor_id)
+    differences = [
+        f"{name}: {getattr(before, name) or '-'} → {getattr(entry.anchor, name) or '-'}"
+        for name in ("tier", "kind", "source", "topic")
+        if getattr(before, name) != getattr(entry.anchor, name)
+    ]
+    old, new = (
+        {(label.dimension, label.annotator_id): label.value for label in row.labels}
+        for row in (before, entry.anchor)
+    )
+    differences += [
+        f"{key[0]} by {key[1]}: {_value(old.get(key))} → {_value(new.get(key))}"
+        for key in sorted({*old, *new})
+        if old.get(key) != new.get(key)
+    ]
+    return differences
+
+
+def _value(value: float | None) -> str:
+    return "-" if value is None else f"{value:g}"

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from judge_audit.cli import anchors, audits, deployments, gates, imports, judges, lakes, plans, status, study
-from judge_audit.cli import sign as signing
-from judge_audit.cli import submit as submitting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,14 +43,14 @@ def build() -> Callable[[list[str]], int]:
     app.command("run")(audits.run)
     app.command("plan")(plans.plan)
     app.command("release")(audits.release)
-    app.command("submit")(submitting.submit)
+    app.command("submit")(deployments.submit)
     app.command("gate")(gates.gate)
     app.command("approve")(gates.approve)
     app.command("verify")(gates.verify)
     app.command("status")(status.status)
     app.command("notify")(status.notify)
     app.command("import")(imports.take)
-    app.command("sign")(signing.sign)
+    app.command("sign")(gates.sign)
     app.command("deploy")(deployments.deploy)
     app.command("serve")(deployments.serve)
     app.add_typer(anchors.commands(), name="anchors")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli.output import print_json
+from judge_audit.cli.options import AS_JSON, axis_names, key_option, with_keys
+from judge_audit.cli.output import print_json, print_result
+from judge_audit.cli.project import configured
 from judge_audit.core.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
@@ -18,20 +20,12 @@ if TYPE_CHECKING:
 DEMO_FOLDER = Path("judge-audit-demo")
 """Where `demo` keeps its pictures, its lake and its report, below the folder it is run in."""
 
-REPORT = typer.Option(None, "--report", help="Folder of the report.")
-LAKE = typer.Option(None, "--lake", help="Folder of the results.")
-RUNNER = typer.Option(None, "--runner", help="What runs the tasks: threads, processes, dask or ray.")
-WORKERS = typer.Option(None, "--workers", help="Tasks at a time; 0 for one per core.")
-MAX_CALLS = typer.Option(None, "--max-calls", min=0, help="Show the judge so many pictures at most.")
-MAX_COST = typer.Option(
-    None, "--max-cost", min=0, help="Spend so much at most, in the currency of the judge's card."
-)
+REPORT, LAKE, RUNNER, WORKERS, JUDGE = map(key_option, ("report", "lake", "runner", "workers", "judge"))
 DRY_RUN = typer.Option(
     False,
     "--dry-run",
     help="Say what would be asked and how long it takes; a judge never timed is shown three pictures.",
 )
-AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 
 
 def init(folder: Path = typer.Argument(Path(), help="Where to.")) -> None:
@@ -62,7 +56,6 @@ def demo(
         return
     if what != "photos":
         raise UsageError(f"there is no demo “{what}”; there are photos and published.")
-    from judge_audit.cli.configuration import configured
     from judge_audit.core.progress import shown
     from judge_audit.demo.corpus import write_demo_corpus
     from judge_audit.stimuli.brand_rules import example_path
@@ -83,7 +76,6 @@ def demo(
 
 def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json: bool) -> None:
     """Import published ratings and replies, and audit both judges beside the people."""
-    from judge_audit.cli.configuration import configured
     from judge_audit.demo.published import JUDGES, card_path, import_published
     from judge_audit.lake import Lake
 
@@ -93,81 +85,38 @@ def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json
     if not as_json:
         for line in (line for entry in done for line in entry.lines if not line.startswith("Columns of")):
             typer.echo(line)
-    told = []
+    documents = []
     for judge in JUDGES:
         overrides = {"judge": str(card_path(judge)), "lake": str(home), "report": str(folder / judge)}
         result = _result(configured(None, overrides), dry_run=dry_run)
-        told.append(result.document)
+        documents.append(result.document)
         if not as_json:
             typer.echo(f"\n{judge}")
             for line in result.lines:
                 typer.echo(line)
     if as_json:
-        print_json(told)
+        print_json(documents)
 
 
-def run(  # noqa: PLR0917 - the options of a command, never called by position
+@with_keys
+def run(
     file: Path | None = typer.Argument(None, metavar="audit.yaml", help="The project's audit.yaml."),
-    items: str | None = typer.Option(None, "--items", help="Items file: .csv, .jsonl or .parquet."),
-    judge: str | None = typer.Option(None, "--judge", help="A built-in name, module:attribute, or a card."),
-    axes: str | None = typer.Option(None, "--axes", help="Names with commas between; default, or all."),
-    ladder_items: int | None = typer.Option(None, "--ladder-items", help="How many items carry ladders."),
-    repeats: int | None = typer.Option(None, "--repeats", help="How often each probe is asked."),
-    readings: str | None = typer.Option(None, "--readings", help="Your annotators' readings file."),
-    traffic: str | None = typer.Option(
-        None, "--traffic", help="A sample of real traffic to hold the items against."
-    ),
-    anchors: str | None = typer.Option(
-        None, "--anchors", help="Folder of the anchor set: labelled pictures, asked first."
-    ),
-    anchor_version: int | None = typer.Option(
-        None, "--anchor-version", help="An earlier version of it, to replay a verdict."
-    ),
-    pairs: str | None = typer.Option(None, "--pairs", help="Your manifest of hand-made pairs."),
-    pairs_per_kind: int | None = typer.Option(
-        None, "--pairs-per-kind", help="Pairs to build of each mismatch kind; 0 builds none."
-    ),
-    rules: str | None = typer.Option(None, "--rules", help="Brand rules that built pairs break."),
-    strangers: str | None = typer.Option(
-        None, "--strangers", help="Prompts to exchange with where the items have one topic."
-    ),
-    only: str | None = typer.Option(
-        None, "--only", help="mismatches: the pairs and what they are held against, nothing else."
-    ),
-    seed: int | None = typer.Option(None, "--seed", help="Seed of every draw."),
-    context: str | None = typer.Option(
-        None, "--context", help="internal, or outside (people beyond the team)."
-    ),
+    *,
     lake: str | None = LAKE,
     report: str | None = REPORT,
     runner: str | None = RUNNER,
     workers: int | None = WORKERS,
-    max_calls: int | None = MAX_CALLS,
-    max_cost: float | None = MAX_COST,
-    skip_bad: bool = typer.Option(False, "--skip-bad", help="Leave bad rows out, and list them."),
+    max_calls: int | None = key_option("max_calls", least=0),
+    max_cost: float | None = key_option("max_cost", least=0),
+    skip_bad: bool = key_option("skip_bad"),
     dry_run: bool = DRY_RUN,
     as_json: bool = AS_JSON,
+    **keys: Any,  # noqa: ANN401 - the other keys of audit.yaml that are options
 ) -> None:
     """Audit a judge. What stands here wins over audit.yaml."""
-    from judge_audit.cli.configuration import configured
-
     overrides = {
-        "items": items,
-        "judge": judge,
-        "axes": _names(axes),
-        "ladder_items": ladder_items,
-        "repeats": repeats,
-        "readings": readings,
-        "traffic": traffic,
-        "anchors": anchors,
-        "anchor_version": anchor_version,
-        "pairs": pairs,
-        "pairs_per_kind": pairs_per_kind,
-        "rules": rules,
-        "strangers": strangers,
-        "only": only,
-        "seed": seed,
-        "context": context,
+        **keys,
+        "axes": axis_names(keys["axes"]),
         "lake": lake,
         "report": report,
         "runner": runner,
@@ -181,7 +130,7 @@ def run(  # noqa: PLR0917 - the options of a command, never called by position
 
 def release(
     file: Path = typer.Argument(Path("audit.yaml"), metavar="audit.yaml", help="The candidate's audit.yaml."),
-    judge: str | None = typer.Option(None, "--judge", help="A built-in name, module:attribute, or a card."),
+    judge: str | None = JUDGE,
     use: str | None = typer.Option(
         None,
         "--for",
@@ -199,36 +148,20 @@ def release(
     as_json: bool = AS_JSON,
 ) -> None:
     """Audit a candidate and ask the gate. Exit codes: 0 open, 1 shut, 2 cannot be asked, 3 the machinery failed."""
-    from judge_audit.cli.configuration import configured
     from judge_audit.core.progress import shown
 
     overrides = {"judge": judge, "lake": lake, "report": report, "runner": runner, "workers": workers}
     configuration = configured(file, overrides)
     with shown() as progress:
-        told = find_flow("release")(configuration, progress=progress, use=use, baseline=baseline)
-    if as_json:
-        print_json(told.document)
-    else:
-        for line in told.lines:
-            typer.echo(line)
-    raise typer.Exit(told.code)
-
-
-def _names(text: str | None) -> str | list[str] | None:
-    """Take the names of axes apart."""
-    if text is None or text in {"default", "all"}:
-        return text
-    return [name.strip() for name in text.split(",") if name.strip()]
+        answer = find_flow("release")(configuration, progress=progress, use=use, baseline=baseline)
+    print_result(answer.document, answer.lines, as_json=as_json)
+    raise typer.Exit(answer.code)
 
 
 def _audit(configuration: Configuration, *, dry_run: bool, as_json: bool) -> None:
     """Hand a configuration to the audit flow and print what it says."""
     result = _result(configuration, dry_run=dry_run)
-    if as_json:
-        print_json(result.document)
-    else:
-        for line in result.lines:
-            typer.echo(line)
+    print_result(result.document, result.lines, as_json=as_json)
 
 
 def _result(configuration: Configuration, *, dry_run: bool) -> Any:  # noqa: ANN401 - the flows' own type
@@ -243,8 +176,8 @@ def find_flow(name: str) -> Callable[..., Any]:
     """Find a flow: the flows stand above the library, which therefore does not import them."""
     from importlib.metadata import entry_points
 
-    found = list(entry_points(group="judge_audit.flows", name=name))
-    if not found:
+    entries = list(entry_points(group="judge_audit.flows", name=name))
+    if not entries:
         raise MachineryError(f"the {name} flow is not installed. Install image-judge-audit again with pip.")
-    flow: Callable[..., Any] = found[0].load()
+    flow: Callable[..., Any] = entries[0].load()
     return flow

@@ -1,21 +1,21 @@
-"""The commands that decide about a release: `gate`, `approve`."""
+"""The commands by which people decide about a judge: `gate`, `approve`, `verify`, `sign`."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli.output import print_json
+from judge_audit.cli.options import AS_JSON, LAKE
+from judge_audit.cli.output import print_json, print_result
+from judge_audit.cli.project import configuration_here, opened, project_here, report_folder
+from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, UsageError
 
-if TYPE_CHECKING:
-    from judge_audit.core.configuration import Configuration
+DAYS = 90
+"""Days that a sign-off lasts, if nobody says how long."""
 
-LAKE = typer.Option(
-    None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
-)
-AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 CANDIDATE = typer.Option(
     None, "--candidate", metavar="AUDIT", help="The audit of the judge to release; else the newest."
 )
@@ -40,20 +40,15 @@ def gate(
     """Ask whether a judge may be released. Exit codes: 0 open, 1 shut, 2 cannot be asked."""
     from judge_audit.audits.stages.gate import certify
     from judge_audit.audits.stages.gate import gate as ask
-    from judge_audit.cli.lakes import opened
     from judge_audit.operations.runs import GATE, recorded
 
-    held = opened(lake)
+    results = opened(lake)
     with recorded(configuration_here(lake), GATE, lambda line: typer.echo(line, err=True)) as run:
-        told = ask(held, candidate=candidate, baseline=baseline, use=use, project=project_here())
-        told = certify(held, told, Path(report or folder_of(lake)), project=project_here())
-        run.asked(told.document)
-    if as_json:
-        print_json(told.document)
-    else:
-        for line in told.lines:
-            typer.echo(line)
-    raise typer.Exit(told.code)
+        answer = ask(results, candidate=candidate, baseline=baseline, use=use, project=project_here())
+        answer = certify(results, answer, Path(report or report_folder(lake)), project=project_here())
+        run.asked(answer.document)
+    print_result(answer.document, answer.lines, as_json=as_json)
+    raise typer.Exit(answer.code)
 
 
 def approve(
@@ -76,7 +71,6 @@ def approve(
 ) -> None:
     """Record the approved judge, against which later candidates are held."""
     from judge_audit.audits.stages.gate import account, approve_candidate
-    from judge_audit.cli.lakes import opened
     from judge_audit.decisions.gate.approvals import Approver
 
     approver = Approver(by, account(), reason, tuple(dict.fromkeys(despite)), first)
@@ -98,50 +92,68 @@ def verify(
     as_json: bool = AS_JSON,
 ) -> None:
     """Hold a certificate against the lake. Exit codes: 0 it holds, 1 it does not."""
-    from datetime import UTC, datetime
-
     from judge_audit.audits.verify import verify as hold
-    from judge_audit.cli.lakes import opened
-    from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED
     from judge_audit.core.messages import say
 
-    found = hold(opened(lake), certificate, datetime.now(UTC))
+    checked = hold(opened(lake), certificate, datetime.now(UTC))
     if as_json:
-        print_json({"holds": not found.faults, "faults": found.faults})
-    elif found.faults:
-        for line in (say("gate.verify.bad"), *(f"  {fault}" for fault in found.faults)):
+        print_json({"holds": not checked.faults, "faults": checked.faults})
+    elif checked.faults:
+        for line in (say("gate.verify.bad"), *(f"  {fault}" for fault in checked.faults)):
             typer.echo(line)
     else:
-        asked = found.document["gate"]
-        tables = len(found.document["rows"])
-        told = {"candidate": asked["candidate"], "state": asked["state"]}
-        typer.echo(say("gate.verify.good", n=found.rows, tables=tables, **told))
-    raise typer.Exit(EXIT_JUDGE_FAILED if found.faults else EXIT_GOOD)
+        asked = checked.document["gate"]
+        tables = len(checked.document["rows"])
+        about = {"candidate": asked["candidate"], "state": asked["state"]}
+        typer.echo(say("gate.verify.good", n=checked.rows, tables=tables, **about))
+    raise typer.Exit(EXIT_JUDGE_FAILED if checked.faults else EXIT_GOOD)
 
 
-def folder_of(lake: str | None) -> str:
-    """Give the folder of the report that belongs to a lake, as `run` would."""
-    from judge_audit.cli.configuration import configured
-    from judge_audit.cli.lakes import where
+def sign(  # noqa: PLR0917 - one option each
+    use: str | None = typer.Option(
+        None,
+        "--use",
+        help="filtering, ranking, reward, acceptance or screening; without it sign-offs are listed.",
+    ),
+    by: str = typer.Option("", "--by", help="Name of the person who says yes."),
+    reason: str = typer.Option("", "--reason", help="Why."),
+    until: str | None = typer.Option(
+        None, "--until", help=f"Last day, YYYY-MM-DD; {DAYS} days from now if not given."
+    ),
+    audit: str = typer.Option("latest", "--audit", help="The audit it rests on: its id, or latest."),
+    key: Path | None = typer.Option(None, "--key", help="An Ed25519 private key (PEM) to sign with."),
+    lake: str | None = LAKE,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Sign one use of a judge on the strength of an audit, or list what is signed."""
+    from judge_audit.audits.stages.gate import account
+    from judge_audit.decisions.signoffs import Judged, Yes, signoff_lines, signoffs_of
+    from judge_audit.decisions.signoffs import sign as record
+    from judge_audit.lake.audits import find_audit
 
-    if lake is None and Path("audit.yaml").exists():
-        return configured("audit.yaml").report
-    home = where(lake)
-    return "judge-audit-report" if "://" in home else str(Path(home).with_name("judge-audit-report"))
+    results = opened(lake)
+    row = find_audit(results, audit)
+    now = datetime.now(UTC)
+    if use is None:
+        signed = signoffs_of(results, row["audit_id"], now)
+    else:
+        ends = _day(until) if until else now + timedelta(days=DAYS)
+        made = record(results, row, Yes(use, by, account(), reason, now, ends), key)
+        signed = [Judged(made, "")]
+    if as_json:
+        print_json([asdict(entry.signoff) | {"void": entry.void} for entry in signed])
+        return
+    for entry in signed:
+        for line in signoff_lines(entry):
+            typer.echo(line)
+    if not signed:
+        typer.echo(f"Nobody has signed the audit {row['audit_id']}.")
 
 
-def configuration_here(lake: str | None) -> Configuration:
-    """Give what ./audit.yaml says, if there is one, for a command that is about a lake and no judge in particular."""
-    from dataclasses import replace
-
-    from judge_audit.cli.configuration import configured
-    from judge_audit.cli.lakes import where
-    from judge_audit.core.configuration import Configuration
-
-    held = configured("audit.yaml") if Path("audit.yaml").exists() else Configuration()
-    return replace(held, lake=where(lake), judge="")
-
-
-def project_here() -> str:
-    """Give the project in whose folder this is asked."""
-    return str(Path.cwd()) if Path("audit.yaml").exists() else ""
+def _day(text: str) -> datetime:
+    """Take the end of a day."""
+    try:
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise UsageError(f"--until {text}: write a day as YYYY-MM-DD.") from error
+    return day + timedelta(days=1)

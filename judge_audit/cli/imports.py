@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from judge_audit.cli.output import print_json
+from judge_audit.cli.options import AS_JSON, LAKE, assignments, names, scale_ends
+from judge_audit.cli.output import print_result
+from judge_audit.cli.project import lake_here, project_here
 from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from judge_audit.judges.cards.card import Card
-
-LAKE = typer.Option(
-    None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
-)
 
 
 def take(
@@ -58,34 +56,33 @@ def take(
         None, "--key", help="The pack's key, if it does not lie beside the file."
     ),
     lake: str | None = LAKE,
-    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Take a table you hold already into the lake: people's labels, a judge's scores, and more."""
-    from judge_audit.cli.lakes import where
     from judge_audit.inputs.ingest.importer import import_file
     from judge_audit.inputs.ingest.kinds import find_kind
     from judge_audit.lake import Lake
 
     find_kind(kind)
     options: dict[str, Any] = {
-        "columns": {name: _several(given) for name, given in _pairs("--map", columns).items()},
+        "columns": {name: names(text) for name, text in _pairs("--map", columns).items()},
         "set": _pairs("--set", fixed),
-        "only": {name: _several(given) for name, given in _pairs("--only", only).items()},
-        "wide": _several(wide) if wide else None,
+        "only": {name: names(text) for name, text in _pairs("--only", only).items()},
+        "wide": names(wide) if wide else None,
         "wide_as": wide_as,
         "level": level,
         "separator": separator,
         "higher_is_better": False if lower_is_better else None,
-        **_ends(scale),
+        **(dict(zip(("low", "high"), scale_ends(scale, float), strict=True)) if scale is not None else {}),
     }
     loaded = _card(card) if card else None
     axes = None
     if kind == "readings":
         from judge_audit.audits.plugins import find_axes
 
-        axes = {name: part.thing for name, part in find_axes(_project()).items()}
+        axes = {name: part.thing for name, part in find_axes(project_here()).items()}
     done = import_file(
-        Lake.open(where(lake)),
+        Lake.open(lake_here(lake)),
         kind,
         file,
         mapping=mapping,
@@ -96,17 +93,9 @@ def take(
         tool=tool,
         key=key,
     )
-    if as_json:
-        print_json(asdict(done))
-        return
-    for line in done.lines:
-        typer.echo(line)
-    if kind == "scores":
-        typer.echo(f'Audit it: judge-audit run --judge "{card}" --lake "{where(lake)}"')
-
-
-def _project() -> str:
-    return str(Path.cwd()) if Path("audit.yaml").exists() else ""
+    print_result(asdict(done), done.lines, as_json=as_json)
+    if kind == "scores" and not as_json:
+        typer.echo(f'Audit it: judge-audit run --judge "{card}" --lake "{lake_here(lake)}"')
 
 
 def _card(spec: str) -> Card:
@@ -115,7 +104,7 @@ def _card(spec: str) -> Card:
     from judge_audit.judges import load_judge
     from judge_audit.judges.adapters.table import KIND
 
-    project = _project()
+    project = project_here()
     kinds = {name: part.thing for name, part in find_kinds(project).items()}
     card = load_judge(spec, project=Path(project) if project else None, kinds=kinds).card
     if card.kind != KIND:
@@ -126,31 +115,11 @@ def _card(spec: str) -> Card:
     return card
 
 
-def _pairs(option: str, given: list[str]) -> dict[str, str]:
-    """Take NAME=VALUE apart."""
-    found = {}
-    for entry in given:
-        name, equals, value = entry.partition("=")
-        if not name or not equals or not value:
-            raise UsageError(f"{option} {entry}: write NAME=VALUE.")
-        if name in found:
+def _pairs(option: str, entries: list[str]) -> dict[str, str]:
+    """Take NAME=VALUE apart, each name once."""
+    values: dict[str, str] = {}
+    for entry, name, value in assignments(option, entries):
+        if name in values:
             raise UsageError(f"{option} {entry}: {name} stands twice; several values have commas between.")
-        found[name] = value
-    return found
-
-
-def _several(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _ends(scale: str | None) -> dict[str, float]:
-    """Read LOW..HIGH."""
-    if scale is None:
-        return {}
-    low, dots, high = scale.partition("..")
-    try:
-        if dots:
-            return {"low": float(low), "high": float(high)}
-    except ValueError:
-        pass
-    raise UsageError(f"--scale {scale}: write LOW..HIGH, such as 1..5.")
+        values[name] = value
+    return values

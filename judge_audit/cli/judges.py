@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.options import AS_JSON
 from judge_audit.cli.output import print_json
 from judge_audit.core.errors import EXIT_JUDGE_FAILED, UsageError
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards.card_template import Kind
 
 PROJECT = typer.Option(None, "--project", help="The team's folder; here, if not said.")
-AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 WIDE = 100
 
 
@@ -60,8 +60,8 @@ def list_judges(project: Path | None = PROJECT, as_json: bool = AS_JSON) -> None
     kinds = [kind for kind in kinds_of(_kinds(_here(project))) if not kind.own_card]
     if as_json:
         judges = [{"judge_id": card.judge_id, **json.loads(card.as_json())} for card in cards]
-        told = {"judges": judges, "kinds": [_told_kind(kind) for kind in kinds]}
-        print_json(told)
+        document = {"judges": judges, "kinds": [_kind_document(kind) for kind in kinds]}
+        print_json(document)
         return
     typer.echo("Judges that come with the package:")
     wide = max(len(name) for name in (*(card.name for card in cards), *(kind.name for kind in kinds)))
@@ -78,7 +78,7 @@ def list_judges(project: Path | None = PROJECT, as_json: bool = AS_JSON) -> None
     typer.echo("\nAny Python callable serves without a card, as module:attribute.")
 
 
-def _told_kind(kind: Kind) -> dict[str, Any]:
+def _kind_document(kind: Kind) -> dict[str, Any]:
     return {
         "kind": kind.name,
         "about": kind.about,

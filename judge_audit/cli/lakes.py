@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from judge_audit.cli.output import print_json
+from judge_audit.cli.options import AS_JSON, LAKE
+from judge_audit.cli.output import print_json, print_result
+from judge_audit.cli.project import opened, project_here
 from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from judge_audit.lake.connect import View
-    from judge_audit.lake.lake import Lake
     from judge_audit.lake.sql import Format
 
-LAKE = typer.Option(
-    None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
-)
-AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 FORMATS: tuple[Format, ...] = ("table", "csv", "json")
 
 
@@ -56,14 +51,14 @@ def sql(
 
 def tables(lake: str | None = LAKE, as_json: bool = AS_JSON) -> None:
     """List the tables and views, with their rows and what they tell."""
-    from judge_audit.lake.connect import told
+    from judge_audit.lake.connect import told as described
 
-    found = told(opened(lake), _views())
+    listed = described(opened(lake), _views())
     if as_json:
-        print_json([asdict(entry) for entry in found])
+        print_json([asdict(entry) for entry in listed])
         return
-    wide = max(len(entry.name) for entry in found)
-    for entry in found:
+    wide = max(len(entry.name) for entry in listed)
+    for entry in listed:
         typer.echo(f"{entry.name:<{wide}}  {entry.kind:<5}  {entry.rows:>11,}  {entry.meaning}")
 
 
@@ -100,42 +95,18 @@ def compact(
     from judge_audit.lake.compaction import compact as press
     from judge_audit.lake.compaction_summary import compaction_lines
 
-    told = press(
+    done = press(
         opened(lake),
         keep_days=keep_days,
         keep_audits=keep_audits,
         grace=timedelta(hours=grace),
         dry_run=dry_run,
     )
-    if as_json:
-        print_json(asdict(told))
-        return
-    for line in compaction_lines(told):
-        typer.echo(line)
-
-
-def opened(given: str | None) -> Lake:
-    """Open the lake that was meant; never make one."""
-    from judge_audit.lake import Lake
-
-    return Lake.open(where(given), create=False)
+    print_result(asdict(done), compaction_lines(done), as_json=as_json)
 
 
 def _views() -> dict[str, View]:
     """Give the shipped views, and those of the project in whose folder this is asked."""
     from judge_audit.audits.plugins import find_views
 
-    found = find_views(str(Path.cwd()) if Path("audit.yaml").exists() else "")
-    return {name: part.thing for name, part in found.items()}
-
-
-def where(given: str | None) -> str:
-    """Tell which lake is meant: the option, else ./audit.yaml, else the environment, else a folder here."""
-    from judge_audit.cli.configuration import configured
-    from judge_audit.core.configuration import DEFAULT_LAKE, LAKE_VARIABLE
-
-    if given:
-        return given
-    if Path("audit.yaml").exists():
-        return configured("audit.yaml").lake
-    return os.environ.get(LAKE_VARIABLE) or DEFAULT_LAKE
+    return {name: part.thing for name, part in find_views(project_here()).items()}

@@ -1,12 +1,15 @@
-"""What commands print for programs."""
+"""What commands print: results as JSON for programs, as lines for people."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def print_json(content: Any) -> None:  # noqa: ANN401 - whatever a command has to tell
@@ -27,3 +30,18 @@ def _finite(content: Any) -> Any:  # noqa: ANN401 - whatever it holds
     if isinstance(content, (list, tuple)):
         return [_finite(entry) for entry in content]
     return content
+
+
+def print_result(document: Any, lines: Iterable[str], *, as_json: bool) -> None:  # noqa: ANN401 - as above
+    """Print a result: as JSON for programs, else line by line for people.
+
+    Args:
+        document: The result.
+        lines: The same in words.
+        as_json: Which of the two.
+    """
+    if as_json:
+        print_json(document)
+        return
+    for line in lines:
+        typer.echo(line)

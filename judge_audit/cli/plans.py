@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from judge_audit.cli.options import AS_JSON, PROJECT_FILE
 from judge_audit.cli.output import print_json
+from judge_audit.cli.project import configured, file_here
 from judge_audit.core.errors import MachineryError, UsageError
 
 if TYPE_CHECKING:
@@ -19,9 +21,7 @@ MOST = 12
 
 
 def plan(
-    file: Path | None = typer.Argument(
-        None, metavar="audit.yaml", help="The project's audit.yaml; ./audit.yaml if there is one."
-    ),
+    file: Path | None = PROJECT_FILE,
     *,
     show: str | None = typer.Option(
         None, "--show", metavar="AXIS", help="Draw this axis: originals and all rungs."
@@ -63,7 +63,7 @@ def plan(
     cost: float | None = typer.Option(None, "--cost", min=0, help="Budget: money."),
     price: float = typer.Option(0.0, "--price", min=0, help="Price of a call."),
     label_price: float = typer.Option(0.0, "--label-price", min=0, help="Price of a label or reading."),
-    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Say what each verdict needs and what a budget buys, from a pilot or stated spread; or draw with --show."""
     from judge_audit.report.sheets.axis_sheet import draw_sheet
@@ -163,13 +163,8 @@ def _plan_pairs(
 
 def _configuration(file: Path | None, items: str | None) -> Configuration | None:
     """Find the project and its items; None where the demo's pictures serve."""
-    from judge_audit.cli.configuration import configured
-
-    if file is None and Path("audit.yaml").exists():
-        file = Path("audit.yaml")
-    if file is None and items is None:
-        return None
-    return configured(file, {"items": items})
+    file = file_here(file)
+    return None if file is None and items is None else configured(file, {"items": items})
 
 
 def _axis(name: str, project: str) -> Axis:

@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from judge_audit.cli.output import print_json
+from judge_audit.cli.options import assignments
+from judge_audit.cli.output import print_result
+from judge_audit.cli.project import lake_here
 from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,18 +65,14 @@ def say_needs(asked: Asked, *, as_json: bool) -> None:
         progress.stage("rehearsing audits", sum(1 for _ in questions(known)))
         found = needs(known, wanted=asked.wanted, draws=asked.draws, on_question=progress.advance)
     bought = [(budget, buys(known, budget.prices, budget.amount, draws=asked.draws)) for budget in budgets]
-    if as_json:
-        print_json(_document(asked, known, found, bought))
-        return
-    for line in _lines(asked, known, found, bought):
-        typer.echo(line)
+    document = _document(asked, known, found, bought)
+    print_result(document, _lines(asked, known, found, bought), as_json=as_json)
 
 
 def _known(asked: Asked) -> Known:
     """Take a pilot, or what was stated; without either the newest audit if there is one."""
     from judge_audit.audits.pilot import LATEST, known_of
     from judge_audit.audits.power import AXES, RELIABILITY, as_stated
-    from judge_audit.cli.lakes import where
     from judge_audit.core.limits import read_limits
     from judge_audit.lake import Lake
 
@@ -88,7 +84,7 @@ def _known(asked: Asked) -> Known:
     known = None
     if asked.audit or not asked.spreads:
         try:
-            lake = Lake.open(where(asked.lake), create=False)
+            lake = Lake.open(lake_here(asked.lake), create=False)
             known = known_of(lake, asked.audit or LATEST, design=design, limits=limits)
         except UsageError:
             if asked.audit or asked.lake:
@@ -126,19 +122,17 @@ def _design(numbers: Mapping[str, float]) -> tuple[dict[str, int], int | None]:
     ) if axes else None
 
 
-def _numbers(option: str, given: Sequence[str]) -> dict[str, float]:
+def _numbers(option: str, entries: Sequence[str]) -> dict[str, float]:
     """Take NAME=NUMBER apart."""
-    found = {}
-    for entry in given:
-        name, equals, text = entry.partition("=")
+    numbers = {}
+    for entry, name, text in assignments(option, entries, "NAME=NUMBER"):
         try:
-            value = float(text)
+            numbers[name] = float(text)
         except ValueError:
-            value = math.nan
-        if not name or not equals or not math.isfinite(value):
+            numbers[name] = math.nan
+        if not math.isfinite(numbers[name]):
             raise UsageError(f"{option} {entry}: write NAME=NUMBER.")
-        found[name] = value
-    return found
+    return numbers
 
 
 def _budgets(asked: Asked, known: Known) -> list[Budget]:

@@ -6,12 +6,9 @@ from pathlib import Path
 
 import typer
 
+from judge_audit.cli.options import AS_JSON, LAKE
 from judge_audit.cli.output import print_json
-
-LAKE = typer.Option(
-    None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
-)
-AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
+from judge_audit.cli.project import configuration_here, configured, opened
 
 
 def status(
@@ -36,22 +33,20 @@ def status(
     """Say how things stand. Exit codes: 0 good, 1 gate shut or last good audit too old, 2 nothing to tell."""
     from datetime import UTC, datetime, timedelta
 
-    from judge_audit.cli.lakes import opened
     from judge_audit.core.errors import UsageError
     from judge_audit.operations.status import exposition, make_status, status_lines
 
     wanted = "json" if as_json else form
     if wanted not in {"text", "json", "prometheus"}:
         raise UsageError(f"there is no format “{form}”; the formats are text, json and prometheus.")
-    held = opened(lake)
+    results = opened(lake)
     age = timedelta(hours=max_age) if max_age is not None else None
-    document = make_status(held, now=datetime.now(UTC), judge=judge, max_age=age)
+    document = make_status(results, now=datetime.now(UTC), judge=judge, max_age=age)
     if tell:
-        from judge_audit.cli.gates import configuration_here
         from judge_audit.operations.notifications import hook_of
         from judge_audit.operations.status.staleness import tell_of
 
-        tell_of(held, document, hook_of(configuration_here(lake)), lambda line: typer.echo(line, err=True))
+        tell_of(results, document, hook_of(configuration_here(lake)), lambda line: typer.echo(line, err=True))
     if wanted == "json":
         print_json(document)
     elif wanted == "prometheus":
@@ -68,7 +63,6 @@ def notify(
     """Try the hook that audit.yaml names under `notify`. Exit codes: 0 it was told, 1 it was not."""
     import secrets
 
-    from judge_audit.cli.configuration import configured
     from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, UsageError
     from judge_audit.core.messages import say
     from judge_audit.operations.notifications import TRIAL, hook_of
@@ -78,8 +72,8 @@ def notify(
     if hook is None:
         raise UsageError(f"{file} names no hook: add notify with a command or a webhook.")
     document = {"run_id": f"trial-{secrets.token_hex(4)}", "text": say("runs.notice.trial")}
-    found = send(hook, TRIAL, document, lake=None, tell=lambda line: typer.echo(line, err=True))
-    for entry in found:
+    deliveries = send(hook, TRIAL, document, lake=None, tell=lambda line: typer.echo(line, err=True))
+    for entry in deliveries:
         if entry.delivered:
             typer.echo(f"The {entry.told_to} was told.")
-    raise typer.Exit(EXIT_GOOD if all(entry.delivered for entry in found) else EXIT_JUDGE_FAILED)
+    raise typer.Exit(EXIT_GOOD if all(entry.delivered for entry in deliveries) else EXIT_JUDGE_FAILED)

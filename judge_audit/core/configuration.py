@@ -4,99 +4,195 @@ from __future__ import annotations
 
 import json
 import os
+import string
+from collections.abc import Mapping  # noqa: TC003 - pydantic reads the annotations
 from dataclasses import dataclass, field, fields
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
+from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema, WithJsonSchema
 
+from judge_audit.core.audit_blocks import (
+    Block,
+    NotifyBlock,
+    Rate,
+    RegistryBlock,
+    RunnerBlock,
+    RunnerName,
+    UsesBlock,
+)
 from judge_audit.core.errors import Fault, InputError, UsageError
+from judge_audit.core.json_schemas import derived_schema, schema_errors, shipped_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from jsonschema import ValidationError
 
 FOLDERS = ("axes", "judges", "checks", "kinds", "suites", "uses", "cards", "views")
-"""Where a team's own parts lie, one file each."""
+"""Where a team's own parts are, one file each."""
 
 LAKE_VARIABLE = "JUDGE_AUDIT_LAKE"
 DEFAULT_LAKE = "judge-audit-lake"
 DEFAULT_JUDGE = "brisque"
+SCHEMA = "audit/audit.schema.json"
+"""Derived from `Configuration` below and written by `make schemas`; a test fails when it is out of date."""
+
+
+def _of(block: type[Block]) -> BeforeValidator:
+    """State what a block may hold; it is kept as the plain values that the file has."""
+    return BeforeValidator(dict, json_schema_input_type=block)
+
+
+def _key(option: str = "", **limits: Any) -> Any:  # noqa: ANN401 - pydantic's own type
+    """Say what a key may hold, and what the command line says of it where it is an option there."""
+    return Field(json_schema_extra={"x-option": option} if option else None, **limits)
+
+
+def _name_or_block(schema: dict[str, Any]) -> None:
+    """Say of a runner's name, or of its block, exactly what is wrong with it."""
+    name, block = schema.pop("anyOf")
+    schema |= {"if": {"type": "object"}, "then": block, "else": name}
+    schema["x-option"] = "What runs the tasks: threads, processes, dask or ray."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """A resolved configuration: every choice of an audit, recorded with it.
 
-    Attributes:
-        items: Path of the items file; "" where the judge is a table of scores and the lake holds its items.
-        judge: Built-in name, `module:attribute` or path of a card.
-        axes: Names of axes, or ("default",) for those that are climbed unasked.
-        ladder_items: How many items carry ladders.
-        repeats: How often each probe is asked.
-        readings: Path of a readings file, "" if nobody has read.
-        traffic: Path of a sample of real traffic, "" if there is none.
-        anchors: Folder of the anchor set, "" if there is none.
-        anchor_version: Version of it to go by, 0 for the newest.
-        canaries: Pictures asked afresh in every audit of a judge whose weights are not pinned.
-        pairs: Path of a manifest of hand-made pairs, "" if there is none.
-        candidate_pairs: Pairs of candidates of one prompt that a judge which compares is shown at most.
-        pairs_per_kind: Pairs to build of each mismatch kind; 0 builds none.
-        rules: Path of the brand rules that pairs break, "" if there are none.
-        strangers: Path of a list of prompts (topic, prompt) to exchange with where the items have one topic.
-        only: "mismatches" leaves out everything but the pairs and the untouched items they are held against.
-        seed: Seed of every draw.
-        lake: Where results go.
-        report: Folder of the report.
-        context: internal (failure costs a rerun) or outside.
-        limits: Limits that differ from the shipped ones.
-        uses: What a team declares for its uses: limits, owners and the channel for appeals.
-        runner: threads, processes, dask or ray.
-        runner_address: Where a Dask scheduler or a Ray cluster is, "" for one that is started for the run.
-        runner_options: What one that is started is told beside the number of its workers.
-        workers: Tasks at a time; 0 for one per core.
-        skip_bad: Leave bad rows of the items file out, and list them.
-        max_calls: Pictures shown to the judge in this run at most, None for any number.
-        max_cost: What they may cost at most, in the currency of the judge's card, None for any sum.
-        registry: The model registry whose new versions are audited; empty if there is none.
-        project: The team's folder, "" if there is none.
-        notify: The team's command or webhook that is told when something happened; it changes no figure.
+    The fields are the keys of audit.yaml, with what each means, may hold and is by default. The JSON Schema of the
+    file, the options of the command line and the defaults of the file that `init` writes derive from them.
     """
 
-    items: str = ""
-    judge: str = DEFAULT_JUDGE
-    axes: tuple[str, ...] = ("default",)
-    ladder_items: int = 48
-    repeats: int = 1
-    readings: str = ""
-    traffic: str = ""
-    anchors: str = ""
-    anchor_version: int = 0
-    canaries: int = 16
-    pairs: str = ""
-    candidate_pairs: int = 1_000
-    pairs_per_kind: int = 16
-    rules: str = ""
-    strangers: str = ""
-    only: str = ""
-    seed: int = 1
-    lake: str = DEFAULT_LAKE
-    report: str = ""
-    context: str = "outside"
-    limits: Mapping[str, float] = field(default_factory=dict)
-    uses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    runner: str = "threads"
-    runner_address: str = ""
-    runner_options: Mapping[str, Any] = field(default_factory=dict)
-    workers: int = 0
-    skip_bad: bool = False
-    max_calls: int | None = None
-    max_cost: float | None = None
-    registry: Mapping[str, Any] = field(default_factory=dict)
+    __pydantic_config__ = ConfigDict(use_attribute_docstrings=True)
+
+    items: Annotated[str, _key("Items file: .csv, .jsonl or .parquet.", min_length=1)] = ""
+    """Items file (.csv, .jsonl, .parquet), relative to audit.yaml; left out where the judge is a table of scores."""
+
+    judge: Annotated[str, _key("A built-in name, module:attribute, or a card.", min_length=1)] = DEFAULT_JUDGE
+    """A built-in name, module:attribute, or the path of a card."""
+
+    axes: Annotated[
+        tuple[str, ...],
+        BeforeValidator(
+            lambda axes: (axes,) if isinstance(axes, str) else tuple(axes),
+            json_schema_input_type=Literal["default", "all"]
+            | Annotated[list[str], Field(min_length=1, json_schema_extra={"uniqueItems": True})],
+        ),
+        _key("Names with commas between; default, or all."),
+    ] = ("default",)
+    """default (the nine that are climbed unasked, and your own), all, or a list of names, default among them if you
+    like.
+    """
+
+    ladder_items: Annotated[int, _key("How many items carry ladders.", ge=1)] = 48
+    """How many items carry ladders."""
+
+    repeats: Annotated[int, _key("How often each probe is asked.", ge=1, le=100)] = 1
+    """How often each probe is asked."""
+
+    readings: Annotated[str, _key("Your annotators' readings file.")] = ""
+    """Readings file of your annotators."""
+
+    traffic: Annotated[str, _key("A sample of real traffic to hold the items against.")] = ""
+    """A sample of real traffic (.csv, .jsonl, .parquet) with any of the columns source, topic, the judge's scores
+    by dimension, and surface statistics.
+    """
+
+    anchors: Annotated[
+        str, _key("Folder of the anchor set: labelled pictures, asked first.", min_length=1)
+    ] = ""
+    """Folder of the anchor set (`judge-audit anchors`): pictures that people labelled, asked first."""
+
+    anchor_version: Annotated[int, _key("An earlier version of it, to replay a verdict.", ge=0)] = 0
+    """Version of the anchor set to go by; 0 for the newest."""
+
+    canaries: Annotated[int, _key(ge=0, le=256)] = 16
+    """Pictures that a judge whose weights are not pinned is asked about afresh in every audit, the anchors first; 8
+    at least, 0 only where the weights are pinned.
+    """
+
+    pairs: Annotated[str, _key("Your manifest of hand-made pairs.")] = ""
+    """Manifest of pairs made by hand (.csv, .jsonl, .parquet): pair_id, kind, intact, damaged, and what else it
+    knows.
+    """
+
+    candidate_pairs: Annotated[int, _key(ge=1, le=1_000_000)] = 1_000
+    """Pairs of candidates of one prompt that a judge which compares two pictures is shown at most, each in both
+    orders; prompts are taken whole.
+    """
+
+    pairs_per_kind: Annotated[
+        int, _key("Pairs to build of each mismatch kind; 0 builds none.", ge=0, le=10_000)
+    ] = 16
+    """Pairs to build of each mismatch kind, spread over the sources; 0 builds none."""
+
+    rules: Annotated[str, _key("Brand rules that built pairs break.")] = ""
+    """Brand rules (YAML) that pairs of a compliance breach break; without them none is built."""
+
+    strangers: Annotated[str, _key("Prompts to exchange with where the items have one topic.")] = ""
+    """Prompts (columns topic, prompt) to exchange with where the items have one topic; for a judge of stored texts,
+    such as it knows.
+    """
+
+    only: Annotated[
+        str,
+        WithJsonSchema({"enum": ["mismatches"]}),
+        _key("mismatches: the pairs and what they are held against, nothing else."),
+    ] = ""
+    """mismatches: no ladders and no look at what it can see, only the pairs and the untouched items they are held
+    against.
+    """
+
+    seed: Annotated[int, _key("Seed of every draw.")] = 1
+    """Seed of every draw."""
+
+    lake: Annotated[str, _key("Folder of the results.", min_length=1)] = DEFAULT_LAKE
+    """Folder of the results."""
+
+    report: Annotated[str, _key("Folder of the report.", min_length=1)] = ""
+    """Folder of the report."""
+
+    context: Annotated[
+        str,
+        WithJsonSchema({"enum": ["internal", "outside"]}),
+        _key("internal, or outside (people beyond the team)."),
+    ] = "outside"
+    """internal: failure costs a rerun."""
+
+    limits: Mapping[str, Rate] = field(default_factory=dict)
+    """Limits that differ from the shipped ones, by name."""
+
+    uses: Annotated[Mapping[str, Mapping[str, Any]], _of(UsesBlock)] = field(default_factory=dict)
+    registry: Annotated[Mapping[str, Any], _of(RegistryBlock)] = field(default_factory=dict)
+    runner: Annotated[
+        str,
+        BeforeValidator(str, json_schema_input_type=RunnerName | RunnerBlock),
+        Field(json_schema_extra=_name_or_block),
+    ] = "threads"
+    """What runs the tasks: threads, processes, dask or ray; or a block that says more."""
+
+    runner_address: SkipJsonSchema[str] = ""
+    runner_options: SkipJsonSchema[Mapping[str, Any]] = field(default_factory=dict)
+    workers: Annotated[int, _key("Tasks at a time; 0 for one per core.", ge=0)] = 0
+    """Tasks at a time; 0 for one per core."""
+
+    skip_bad: Annotated[bool, _key("Leave bad rows out, and list them.")] = False
+    """Leave bad rows of the items file out, and list them."""
+
+    max_calls: Annotated[int | None, _key("Show the judge so many pictures at most.", ge=0)] = None
+    """Pictures shown to the judge in one run at most; the run then stops with exit code 1 and goes on from there
+    next time.
+    """
+
+    max_cost: Annotated[
+        float | None, _key("Spend so much at most, in the currency of the judge's card.", ge=0)
+    ] = None
+    """What they may cost in one run at most, by the prices and in the currency of the judge's card."""
+
+    notify: Annotated[Mapping[str, Any], _of(NotifyBlock)] = field(default_factory=dict)
     project: str = ""
-    notify: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Give what an audit goes by as plain values; not `notify`, whose address may be a secret."""
@@ -113,8 +209,12 @@ class Configuration:
 
 def audit_schema() -> dict[str, Any]:
     """Give the JSON Schema of audit.yaml."""
-    text = (files("judge_audit_schemas") / "audit" / "audit.schema.json").read_text(encoding="utf-8")
-    return json.loads(text)  # type: ignore[no-any-return]
+    return shipped_schema(SCHEMA)
+
+
+def derived_audit_schema() -> dict[str, Any]:
+    """Derive the JSON Schema of audit.yaml from the fields of `Configuration`."""
+    return derived_schema(Configuration, "audit.yaml")
 
 
 def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None) -> Configuration:
@@ -149,8 +249,8 @@ def resolve(path: str | Path | None, overrides: Mapping[str, Any] | None = None)
     if path is not None:
         merged.setdefault("project", str(base))
     merged.setdefault("lake", str(base / DEFAULT_LAKE))
-    beside = base if "://" in str(merged["lake"]) else Path(merged["lake"]).parent
-    merged.setdefault("report", str(beside / "judge-audit-report"))
+    parent = base if "://" in str(merged["lake"]) else Path(merged["lake"]).parent
+    merged.setdefault("report", str(parent / "judge-audit-report"))
     merged |= _runner(content, given)
     axes = merged.get("axes", ("default",))
     merged["axes"] = tuple([axes] if isinstance(axes, str) else axes)
@@ -172,18 +272,18 @@ def _runner(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     ]
     if not blocks:
         return {}
-    told = blocks[-1] if blocks[-1]["kind"] != blocks[0]["kind"] else {**blocks[0], **blocks[-1]}
-    workers = given.get("workers", told.get("workers", content.get("workers", 0)))
+    block = blocks[-1] if blocks[-1]["kind"] != blocks[0]["kind"] else {**blocks[0], **blocks[-1]}
+    workers = given.get("workers", block.get("workers", content.get("workers", 0)))
     return {
-        "runner": told["kind"],
-        "runner_address": told.get("address", ""),
-        "runner_options": told.get("options", {}),
+        "runner": block["kind"],
+        "runner_address": block.get("address", ""),
+        "runner_options": block.get("options", {}),
         "workers": workers,
     }
 
 
 def is_table(judge: str, project: Path) -> bool:
-    """Tell whether a judge is a table of scores, which lies in the lake with its items.
+    """Say whether a judge is a table of scores, which is in the lake with its items.
 
     Args:
         judge: The name or path of a card, or anything else that names a judge.
@@ -215,23 +315,18 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _check(content: Mapping[str, Any], origin: str) -> None:
     """Hold keys and values against the schema; all faults at once."""
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - only where a configuration is read
-
-    schema = audit_schema() | {"required": []}
+    schema = audit_schema()
     faults: list[Fault] = []
-    for error in Draft202012Validator(schema).iter_errors(json.loads(json.dumps(content, default=str))):
-        path = [str(part) for part in error.absolute_path]
-        strangers = sorted(set(content) - set(schema["properties"])) if not path else []
-        for key in strangers or [".".join(path)]:
-            place = f"{Path(origin).name}{_line(origin, key)}, key {key}"
-            said = "there is no such key" if strangers else _told(error, path)
-            faults.append(Fault(place, 0, "", f"{said}."))
+    for path, error in schema_errors(content, schema):
+        key = ".".join(path)
+        place = f"{Path(origin).name}{_line(origin, key)}, key {key}"
+        faults.append(Fault(place, 0, "", f"{_said(error, path) if error else 'there is no such key'}."))
     if faults:
         known = ", ".join(schema["properties"])
         raise InputError(faults, f"The keys are {known}; schemas/audit/audit.schema.json describes them.")
 
 
-def _told(error: ValidationError, path: list[str]) -> str:
+def _said(error: ValidationError, path: list[str]) -> str:
     """Say what is wrong with a value; one that may be a secret in the wrong place is not repeated."""
     part: Any = error.schema
     if path[:1] == ["notify"] and error.validator == "additionalProperties":
@@ -253,15 +348,22 @@ def _line(origin: str, key: str) -> str:
 
 def _anchored(content: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """Make the paths of a configuration absolute."""
-    found = dict(content)
-    if isinstance(found.get("registry"), dict):  # YAML reads 2026-11-01 as a date
-        found["registry"] = {
-            name: str(value) if name == "since" else value for name, value in found["registry"].items()
+    anchored = dict(content)
+    if isinstance(anchored.get("registry"), dict):  # YAML reads 2026-11-01 as a date
+        anchored["registry"] = {
+            name: str(value) if name == "since" else value for name, value in anchored["registry"].items()
         }
     for name in ("items", "readings", "traffic", "anchors", "pairs", "rules", "strangers", "lake", "report"):
-        if found.get(name) and "://" not in str(found[name]):
-            found[name] = str(base / str(found[name]))
-    return found
+        if anchored.get(name) and "://" not in str(anchored[name]):
+            anchored[name] = str(base / str(anchored[name]))
+    return anchored
+
+
+def _defaults() -> dict[str, str]:
+    """Write the defaults as YAML, for the file that `init` makes."""
+    bare = Configuration().as_json()
+    bare["axes"] = bare["axes"][0]
+    return {key: json.dumps(value) if isinstance(value, bool) else str(value) for key, value in bare.items()}
 
 
 def init_project(folder: Path) -> list[Path]:
@@ -281,6 +383,7 @@ def init_project(folder: Path) -> list[Path]:
     for name in FOLDERS:
         (folder / name).mkdir(exist_ok=True)
         made.append(folder / name)
-    text = (files("judge_audit_schemas") / "audit" / "audit.template.yaml").read_text(encoding="utf-8")
+    template = (files("judge_audit_schemas") / "audit" / "audit.template.yaml").read_text(encoding="utf-8")
+    text = string.Template(template).substitute(_defaults())
     target.write_text(text, encoding="utf-8")
     return made

@@ -22,13 +22,13 @@ def modules_stating(package: str, constant: str) -> tuple[ModuleType, ...]:
         package: Dotted name of the package; its sub-packages are searched as well.
         constant: Name of the module-level constant.
     """
-    found: list[ModuleType] = []
+    modules: list[ModuleType] = []
     for info in sorted(
         pkgutil.iter_modules(importlib.import_module(package).__path__), key=lambda entry: entry.name
     ):
         name = f"{package}.{info.name}"
         if info.ispkg:
-            found += modules_stating(name, constant)
+            modules += modules_stating(name, constant)
         elif hasattr(module := importlib.import_module(name), constant):
-            found.append(module)
-    return tuple(found)
+            modules.append(module)
+    return tuple(modules)

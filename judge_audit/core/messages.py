@@ -15,22 +15,22 @@ LANGUAGE = "en"
 @cache
 def _sentences() -> dict[str, str]:
     """Read all message files of the language into one flat mapping."""
-    found: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for entry in sorted((files("judge_audit_schemas") / "messages").iterdir(), key=lambda path: path.name):
         if f".{entry.name}".endswith(f".{LANGUAGE}.yaml"):
-            _flatten("", read_shipped(entry), found, entry.name)
-    return found
+            _flatten("", read_shipped(entry), sentences, entry.name)
+    return sentences
 
 
-def _flatten(prefix: str, content: dict[str, Any], found: dict[str, str], origin: str) -> None:
+def _flatten(prefix: str, content: dict[str, Any], sentences: dict[str, str], origin: str) -> None:
     for name, value in content.items():
         key = f"{prefix}{name}"
         if isinstance(value, dict):
-            _flatten(f"{key}.", value, found, origin)
-        elif key in found:
+            _flatten(f"{key}.", value, sentences, origin)
+        elif key in sentences:
             raise MachineryError(f"{origin}: the message “{key}” stands twice.")
         else:
-            found[key] = str(value)
+            sentences[key] = str(value)
 
 
 def knows(key: str) -> bool:

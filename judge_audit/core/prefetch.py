@@ -24,13 +24,13 @@ def ahead(  # noqa: C901 - three small functions around one queue
 
     An error in the thread is raised where the next thing is taken; leaving the block ends the thread.
     """
-    held: queue.Queue[tuple[str, Any]] = queue.Queue(maxsize=depth)
+    queued: queue.Queue[tuple[str, Any]] = queue.Queue(maxsize=depth)
     stopped = threading.Event()
 
     def put(kind: str, content: Any) -> None:  # noqa: ANN401 - a thing, an error or nothing
         while not stopped.is_set():
             try:
-                held.put((kind, content), timeout=0.1)
+                queued.put((kind, content), timeout=0.1)
             except queue.Full:
                 continue
             return
@@ -47,7 +47,7 @@ def ahead(  # noqa: C901 - three small functions around one queue
 
     def take() -> Iterator[Thing]:
         while True:
-            kind, content = held.get()
+            kind, content = queued.get()
             if kind == "end":
                 return
             if kind == "error":

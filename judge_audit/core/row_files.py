@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from judge_audit.core.errors import Fault, InputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
 
@@ -51,14 +51,23 @@ def read_rows(path: Path) -> RowsRead:
     if path.suffix.lower() not in kinds:
         raise UsageError(f"{path.name}: the name must end in .csv, .jsonl, .ndjson or .parquet.")
     try:
-        told = kinds[path.suffix.lower()](path)
+        file_rows = kinds[path.suffix.lower()](path)
     except UnicodeDecodeError as error:
         raise UsageError(
             f"{path.name}: it is not UTF-8 text ({error.reason} at byte {error.start})."
         ) from error
-    if told.faults and not told.rows:
-        raise InputError(told.faults, "No row of the file can be used.")
-    return told
+    if file_rows.faults and not file_rows.rows:
+        raise InputError(file_rows.faults, "No row of the file can be used.")
+    return file_rows
+
+
+def missing_columns(path: Path, columns: Collection[str], required: Iterable[str]) -> list[Fault]:
+    """Name each column that a file needs and does not have."""
+    return [
+        Fault(path.name, 0, name, "this column is missing from the file.")
+        for name in required
+        if name not in columns
+    ]
 
 
 def _read_csv(path: Path) -> RowsRead:

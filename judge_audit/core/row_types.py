@@ -31,11 +31,11 @@ def row_types_source() -> str:
     """Write the module of all typed rows."""
     parts = [HEADER]
     for name in TABLES:
-        told = definition(name)
-        columns = [f"    {column.name}: {_python_type(column, told.key)}" for column in told.columns]
+        table = definition(name)
+        columns = [f"    {column.name}: {_python_type(column, table.key)}" for column in table.columns]
         parts.append(
             f"class {row_type_name(name)}(TypedDict, total=False):\n"
-            f'    """{told.grain[0].upper()}{told.grain[1:].rstrip(".")}."""\n\n' + "\n".join(columns)
+            f'    """{table.grain[0].upper()}{table.grain[1:].rstrip(".")}."""\n\n' + "\n".join(columns)
         )
     return "\n\n\n".join(parts) + "\n"
 

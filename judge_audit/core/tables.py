@@ -116,10 +116,10 @@ def _parse_table(
     name: str, entry: Mapping[str, Any], known: Mapping[str, Column], tables: set[str]
 ) -> Definition:
     """Make one definition, or say where it contradicts itself."""
-    strangers = [column for column in entry["columns"] if column not in known]
-    if strangers:
+    unknown = [column for column in entry["columns"] if column not in known]
+    if unknown:
         raise MachineryError(
-            f"tables.yaml: table “{name}” names columns that columns.yaml does not: {strangers}."
+            f"tables.yaml: table “{name}” names columns that columns.yaml does not: {unknown}."
         )
     if entry["partition"] not in PARTITIONS:
         raise MachineryError(
@@ -190,8 +190,8 @@ def from_rows(name: str, rows: Iterable[Mapping[str, object]]) -> pa.Table:
     defaults: dict[str, Any] = {**dict.fromkeys(wanted.pooled_keys, POOLED), CONTROL: False}
     for row in rows:
         if not row.keys() <= names:
-            strangers = ", ".join(sorted(set(row) - names))
-            raise MachineryError(f"table “{name}” has no column “{strangers}”.")
+            unknown = ", ".join(sorted(set(row) - names))
+            raise MachineryError(f"table “{name}” has no column “{unknown}”.")
         for column, values in gathered.items():
             value = row.get(column)
             values.append(defaults.get(column) if value is None else value)
@@ -252,12 +252,12 @@ def reference_markdown() -> str:
     """Write the reference of all tables as Markdown."""
     lines = ["# Tables", ""]
     for name in TABLES:
-        told = definition(name)
-        lines += [f"## {name}", "", f"One row is {told.grain}.", "", f"Key: {', '.join(told.key)}."]
-        lines += [f"Folder: `data/{name}/{told.partition}=<{told.partition_column}>/`."]
-        lines += [f"`{column}` points into `{table}`." for column, table in told.links.items()]
+        table = definition(name)
+        lines += [f"## {name}", "", f"One row is {table.grain}.", "", f"Key: {', '.join(table.key)}."]
+        lines += [f"Folder: `data/{name}/{table.partition}=<{table.partition_column}>/`."]
+        lines += [f"`{column}` points into `{target}`." for column, target in table.links.items()]
         lines += ["", "| column | type | unit | meaning |", "|---|---|---|---|"]
-        lines += [_reference_row(column) for column in told.columns]
+        lines += [_reference_row(column) for column in table.columns]
         lines.append("")
     return "\n".join(lines)
 

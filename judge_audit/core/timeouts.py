@@ -22,10 +22,10 @@ Thing = TypeVar("Thing")
 
 
 class Hangs(Exception):  # noqa: N818 - what happened
-    """The call did not return in time; `place` says where it stood, "" if that is not known."""
+    """The call did not return in time; `place` says where it was, "" if that is not known."""
 
     def __init__(self, place: str) -> None:
-        """Note where it stood."""
+        """Note where it was."""
         super().__init__(place)
         self.place = place
 
@@ -72,8 +72,8 @@ def within(seconds: float, function: Callable[[], Thing]) -> Thing:
     caller: _Caller | None = getattr(_own, "caller", None)
     if caller is None or caller.stuck:
         caller = _own.caller = _Caller()
-    found: Thing = caller.call(function, seconds)
-    return found
+    result: Thing = caller.call(function, seconds)
+    return result
 
 
 def _answer(questions: Questions) -> None:
@@ -88,7 +88,7 @@ def _answer(questions: Questions) -> None:
 
 
 def _place(thread: threading.Thread) -> str:
-    """Say where a thread stands: the innermost line of it that Python knows."""
+    """Say where a thread is: the innermost line of it that Python knows."""
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - the only way to see it
     if frame is None:
         return ""

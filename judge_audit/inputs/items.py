@@ -5,11 +5,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import Fault, InputError
-from judge_audit.core.row_files import read_rows
+from judge_audit.core.row_files import missing_columns, read_rows
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.stimuli.images import ImageError, ImageLimits, LoadedImage, load_image, resolve_image
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
+    from judge_audit_schemas.rows import ItemsRow
 
 REQUIRED = ("item_id", "source", "prompt", "image")
 OPTIONAL = ("prompt_id", "topic", "cluster", "face_count", "mask", "part_box")
@@ -62,14 +63,16 @@ def read_items(
         UsageError: If the file itself cannot be read.
     """
     path = Path(path)
-    told = read_rows(path)
-    check_columns(path, told.columns)
-    strangers = sorted(set(told.columns) - {*REQUIRED, *OPTIONAL})
-    warnings = [f"Columns of {path.name} that are not used: {', '.join(strangers)}."] if strangers else []
-    faults = [*told.faults, *_row_faults(path, told.rows, needs_prompt=needs_prompt)]
+    file_rows = read_rows(path)
+    check_columns(path, file_rows.columns)
+    unused_columns = sorted(set(file_rows.columns) - {*REQUIRED, *OPTIONAL})
+    warnings = (
+        [f"Columns of {path.name} that are not used: {', '.join(unused_columns)}."] if unused_columns else []
+    )
+    faults = [*file_rows.faults, *_row_faults(path, file_rows.rows, needs_prompt=needs_prompt)]
     bad = {fault.row for fault in faults}
-    good: list[dict[str, Any]] = []
-    sound = [(number, row) for number, row in told.rows if number not in bad]
+    good: list[ItemsRow] = []
+    sound = [(number, row) for number, row in file_rows.rows if number not in bad]
     for done, outcome in enumerate(_load_all(path, sound, limits or ImageLimits()), 1):
         if isinstance(outcome, Fault):
             faults.append(outcome)
@@ -93,10 +96,9 @@ def check_columns(path: Path, columns: Sequence[str]) -> None:
     Raises:
         InputError: Naming every missing one.
     """
-    absent = [name for name in REQUIRED if name not in columns]
-    if absent:
+    if faults := missing_columns(path, columns, REQUIRED):
         raise InputError(
-            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
+            faults,
             f"An items file has the columns {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}.",
         )
 
@@ -136,16 +138,16 @@ def _row_faults(
 
 def _load_all(
     path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], limits: ImageLimits
-) -> Iterator[dict[str, Any] | Fault]:
+) -> Iterator[ItemsRow | Fault]:
     """Decode pictures in threads, in the order of the rows; what cannot be used is a fault."""
 
-    def load(entry: tuple[int, Mapping[str, str]]) -> dict[str, Any] | Fault:
+    def load(entry: tuple[int, Mapping[str, str]]) -> ItemsRow | Fault:
         number, row = entry
         column = "image"
         try:
             item = _item(path, row, limits)
             column = "mask"
-            return item | _mask(path, row, (item["height"], item["width"]), limits)
+            return item | _mask(path, row, (item["height"] or 0, item["width"] or 0), limits)
         except ImageError as error:
             return Fault(path.name, number, column, f"{row[column]}: {error}", row["item_id"])
 
@@ -153,7 +155,7 @@ def _load_all(
         yield from pool.map(load, rows)
 
 
-def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, Any]:
+def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> ItemsRow:
     """Make an item of a row."""
     uri = resolve_image(path.parent, row["image"])
     image = load_image(uri, limits)
@@ -172,7 +174,7 @@ def _item(path: Path, row: Mapping[str, str], limits: ImageLimits) -> dict[str, 
     }
 
 
-def file_columns(uri: str, image: LoadedImage) -> dict[str, Any]:
+def file_columns(uri: str, image: LoadedImage) -> ItemsRow:
     """Give the columns of table `items` that tell of a picture's file."""
     return {
         "uri": uri,
@@ -186,9 +188,7 @@ def file_columns(uri: str, image: LoadedImage) -> dict[str, Any]:
     }
 
 
-def _mask(
-    path: Path, row: Mapping[str, str], size: tuple[int, int], limits: ImageLimits
-) -> dict[str, str | None]:
+def _mask(path: Path, row: Mapping[str, str], size: tuple[int, int], limits: ImageLimits) -> ItemsRow:
     """Read the mask of a row, if it names one."""
     if not row.get("mask", "").strip():
         return {"mask_uri": None, "mask_digest": None}
@@ -196,7 +196,7 @@ def _mask(
     return {"mask_uri": uri, "mask_digest": mask_digest(load_mask(uri, size, limits))}
 
 
-def _notes(path: Path, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _notes(path: Path, rows: Sequence[ItemsRow]) -> list[str]:
     """Say what was done to pictures, once per kind of change."""
     counts: dict[str, int] = {}
     for row in rows:

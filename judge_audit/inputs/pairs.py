@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import Fault, InputError
-from judge_audit.core.row_files import read_rows
+from judge_audit.core.row_files import missing_columns, read_rows
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.inputs.items import file_columns
 from judge_audit.stimuli.images import ImageError, ImageLimits, load_image, resolve_image
@@ -80,28 +80,25 @@ def read_pairs(
         UsageError: If the file itself cannot be read.
     """
     path = Path(path)
-    told = read_rows(path)
-    absent = [name for name in REQUIRED if name not in told.columns]
-    if absent:
-        raise InputError(
-            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent], ADVICE
-        )
+    file_rows = read_rows(path)
+    if absent := missing_columns(path, file_rows.columns, REQUIRED):
+        raise InputError(absent, ADVICE)
     known = {str(item["item_id"]): item for item in items}
-    faults = [*told.faults, *_row_faults(path, told.rows, kinds)]
+    faults = [*file_rows.faults, *_row_faults(path, file_rows.rows, kinds)]
     reader = _Reader(path, known, limits or ImageLimits())
     pairs: list[Pair] = []
-    for found in _read_all(reader, told.rows):
+    for found in _read_all(reader, file_rows.rows):
         if isinstance(found, Pair):
             pairs.append(found)
         else:
             faults += found
-    faults += _taint_faults(path, told.rows, pairs, kinds)
+    faults += _taint_faults(path, file_rows.rows, pairs, kinds)
     if faults:
         raise InputError(sorted(set(faults)), ADVICE)
     if not pairs:
         raise InputError([Fault(path.name, 0, "", "the file has no rows.")], ADVICE)
     return PairsRead(
-        tuple(sorted(pairs, key=lambda pair: pair.pair_id)), tuple(_warnings(path, told.columns, pairs))
+        tuple(sorted(pairs, key=lambda pair: pair.pair_id)), tuple(_warnings(path, file_rows.columns, pairs))
     )
 
 
@@ -149,8 +146,8 @@ def _taint_faults(
 
 def _hold_faults(path: Path, number: int, row: Mapping[str, str], kind: Kind | None) -> list[Fault]:
     """Find what is wrong with the dimensions that must hold."""
-    strangers = [name for name in _names(row) if name not in DIMENSIONS]
-    said = [f"there is no dimension “{name}”; they are {', '.join(DIMENSIONS)}." for name in strangers]
+    unknown_names = [name for name in _names(row) if name not in DIMENSIONS]
+    said = [f"there is no dimension “{name}”; they are {', '.join(DIMENSIONS)}." for name in unknown_names]
     if kind is not None and kind.damages in _names(row):
         said.append(f"{kind.damages} is what {kind.name} damages; it cannot hold.")
     return [Fault(path.name, number, "hold", message) for message in said]
@@ -247,11 +244,11 @@ def _read_all(reader: _Reader, rows: Sequence[tuple[int, Mapping[str, str]]]) ->
 
 def _warnings(path: Path, columns: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
     """Say what a person should know of a manifest."""
-    strangers = sorted(set(columns) - {*REQUIRED, *OPTIONAL})
-    told = [f"Columns of {path.name} that are not used: {', '.join(strangers)}."] if strangers else []
+    unused = sorted(set(columns) - {*REQUIRED, *OPTIONAL})
+    warnings = [f"Columns of {path.name} that are not used: {', '.join(unused)}."] if unused else []
     built = sum(pair.constructed for pair in pairs)
     if 0 < built < len(pairs):
-        told.append(
+        warnings.append(
             f"{path.name} holds {built} constructed and {len(pairs) - built} hand-made pairs; they are told apart."
         )
-    return told
+    return warnings

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from judge_audit.core.errors import Fault, InputError
-from judge_audit.core.row_files import read_rows
+from judge_audit.core.row_files import missing_columns, read_rows
 
 
-def read_strangers(path: str | Path) -> tuple[tuple[str, str], ...]:
+def read_prompt_pool(path: str | Path) -> tuple[tuple[str, str], ...]:
     """Read prompts to exchange with: the columns topic and prompt of a file of rows.
 
     Raises:
@@ -16,23 +16,19 @@ def read_strangers(path: str | Path) -> tuple[tuple[str, str], ...]:
         UsageError: If the file itself cannot be read.
     """
     path = Path(path)
-    told = read_rows(path)
-    wanted = ("topic", "prompt")
-    faults = [
-        Fault(path.name, 0, name, "this column is missing from the file.")
-        for name in wanted
-        if name not in told.columns
-    ]
+    file_rows = read_rows(path)
+    columns = ("topic", "prompt")
+    faults = missing_columns(path, file_rows.columns, columns)
     if not faults:
         faults = [
-            *told.faults,
+            *file_rows.faults,
             *(
                 Fault(path.name, number, name, "it is empty.")
-                for number, row in told.rows
-                for name in wanted
+                for number, row in file_rows.rows
+                for name in columns
                 if not row[name].strip()
             ),
         ]
-    if faults or not told.rows:
+    if faults or not file_rows.rows:
         raise InputError(faults or [Fault(path.name, 0, "", "the file has no rows.")])
-    return tuple(sorted({(row["topic"].strip(), row["prompt"].strip()) for _, row in told.rows}))
+    return tuple(sorted({(row["topic"].strip(), row["prompt"].strip()) for _, row in file_rows.rows}))

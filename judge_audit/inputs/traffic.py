@@ -31,16 +31,16 @@ def read_traffic(path: str | Path, dimensions: tuple[str, ...]) -> pa.Table:
         UsageError: If the file itself cannot be read.
     """
     path = Path(path)
-    told = read_rows(path)
-    numbers = [name for name in (*dimensions, *COVARIATES) if name in told.columns]
-    names = [name for name in NAMES if name in told.columns]
+    file_rows = read_rows(path)
+    numbers = [name for name in (*dimensions, *COVARIATES) if name in file_rows.columns]
+    names = [name for name in NAMES if name in file_rows.columns]
     if not numbers and not names:
         known = ", ".join((*NAMES, *dimensions, *COVARIATES))
         message = f"a sample of traffic needs at least one of the columns {known}."
         raise InputError([Fault(path.name, 0, "", message)])
-    faults = list(told.faults)
+    faults = list(file_rows.faults)
     columns: dict[str, list[str | float | None]] = {name: [] for name in (*names, *numbers)}
-    for number, row in told.rows:
+    for number, row in file_rows.rows:
         for name in names:
             columns[name].append(row[name].strip() or None)
         for name in numbers:
@@ -50,7 +50,7 @@ def read_traffic(path: str | Path, dimensions: tuple[str, ...]) -> pa.Table:
             columns[name].append(value)
     if faults:
         raise InputError(faults, "Mend the rows named above; no traffic was used.")
-    if not told.rows:
+    if not file_rows.rows:
         raise InputError([Fault(path.name, 0, "", "the file has no rows.")])
     arrays = {name: pa.array(columns[name], pa.string()) for name in names}
     return pa.table(arrays | {name: pa.array(columns[name], pa.float64()) for name in numbers})

@@ -155,7 +155,7 @@ def test_reading_a_lake_that_is_not_there_exits_2_and_makes_none(here, capsys):
 
 
 def test_the_lake_meant_is_the_options_then_the_files_then_the_environments(here, monkeypatch):
-    from judge_audit.cli.lakes import where
+    from judge_audit.cli.project import lake_here as where
 
     assert where(None) == "judge-audit-lake"
     monkeypatch.setenv("JUDGE_AUDIT_LAKE", "from-environment")

@@ -25,7 +25,7 @@ from judge_audit.core.limits import read_limits
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
 from judge_audit.decisions.standings import stand
-from judge_audit.inputs.ingest.covariates import instrument
+from judge_audit.inputs.ingest.items import instrument
 from judge_audit.judges.controls.pairwise_control import PairedJudge
 from judge_audit.judges.controls.pixel_control import SeeingJudge
 from judge_audit.judges.controls.recipe_control import PlantedJudge

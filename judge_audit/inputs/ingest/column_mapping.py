@@ -4,19 +4,61 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, field, fields, replace
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from judge_audit.core.errors import Fault, InputError, UsageError
+from judge_audit.core.json_schemas import derived_schema, schema_errors, shipped_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-SEPARATOR = "/"
+SCHEMA = "imports/mapping.schema.json"
+"""Derived from `Reading` below and written by `make schemas`; a test fails when it is out of date."""
+
+
+def plain_text(value: object) -> str:
+    """Write a YAML scalar as a file would: 1 for 1.0."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _several(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - a text, a number or a list of them
+    return tuple(plain_text(entry) for entry in (value if isinstance(value, (list, tuple)) else [value]))
+
+
+Text = Annotated[str, Field(min_length=1)]
+Scalar = Annotated[str | float, WithJsonSchema({"type": ["string", "number"]})]
+Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
+"""A number as the file writes it: 1 stays 1, so that the same mapping names the same import."""
+
+OneOrMore = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_several, json_schema_input_type=Text | Annotated[list[Text], Field(min_length=1)]),
+]
+OneValueOrMore = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_several, json_schema_input_type=Scalar | Annotated[list[Scalar], Field(min_length=1)]),
+]
+Value = Annotated[str, BeforeValidator(plain_text, json_schema_input_type=Scalar)]
+WideColumns = (
+    Annotated[list[Text], Field(min_length=1, json_schema_extra={"uniqueItems": True})]
+    | Annotated[Mapping[str, Mapping[str, str]], Field(min_length=1)]
+)
+Level = Literal["nominal", "ordinal", "interval"]
+
+
+def _wide(columns: Any) -> Any:  # noqa: ANN401 - names, or what each stands for
+    return dict.fromkeys(columns) if isinstance(columns, list) else columns
+
+
+def _words(words: Mapping[object, float]) -> dict[str, float]:
+    return {str(word).strip().casefold(): float(number) for word, number in words.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,41 +78,77 @@ class Scale:
     higher_is_better: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How a file is read.
+class DimensionScale(BaseModel):
+    """What differs in one dimension of labels."""
 
-    Attributes:
-        columns: Our name of a column to the file's, several to be put together.
-        separator: What stands between them.
-        set: Our name of a column to the value it has in every row.
-        only: The file's name of a column to the values of the rows that are meant.
-        values: The file's name of a column to new names of its values.
-        wide: The file's columns that hold a value each, to what each stands for (None: its own name).
-        wide_as: What the names of wide columns are, "" for the table's own choice.
-        level: Level of labels, "" if nobody said.
-        low: Lower end of labels.
-        high: Upper end of labels.
-        higher_is_better: Direction of labels.
-        words: Words that stand for numbers.
-        dimensions: What differs in one dimension.
-        covariates: Surface statistic to the file's column.
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    level: Level | None = None
+    low: Number | None = None
+    high: Number | None = None
+    higher_is_better: bool | None = None
+
+
+class Reading(BaseModel):
+    """How a file is read; the fields are the keys of a mapping file, from which its JSON Schema derives."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    columns: Mapping[str, OneOrMore] = Field({}, examples=[{"item_id": ["model", "uid"], "source": "model"}])
+    """Our name of a column: the file's name for it, or several that are put together with the separator."""
+
+    separator: str = Field("/", min_length=1, max_length=8, examples=["/"])
+    """What stands between columns that are put together; / if left out."""
+
+    set: Mapping[str, Value] = Field({}, examples=[{"dimension": "semantic"}])
+    """Our name of a column: the one value it has in every row."""
+
+    only: Mapping[str, OneValueOrMore] = Field({}, examples=[{"judge": "gemini_0shot"}])
+    """The file's name of a column: the value, or values, of the rows that are meant; the others are not part of
+    this import.
     """
 
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    separator: str = SEPARATOR
-    set: Mapping[str, str] = field(default_factory=dict)
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    wide: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)
-    wide_as: str = ""
-    level: str = ""
-    low: float | None = None
-    high: float | None = None
-    higher_is_better: bool = True
-    words: Mapping[str, float] = field(default_factory=dict)
-    dimensions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    covariates: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[Value, Value]] = Field({}, examples=[{"generator": {"DALLE2": "DALLE"}}])
+    """The file's name of a column: what a value of it is called here. Put in before columns are put together."""
+
+    wide: Annotated[
+        Mapping[str, Mapping[str, str] | None], BeforeValidator(_wide, json_schema_input_type=WideColumns)
+    ] = Field(
+        {},
+        examples=[["rater1", "rater2"], {"rater1_SC": {"annotator_id": "rater1", "dimension": "semantic"}}],
+    )
+    """Columns of the file that each hold a value of their own: their names, or for each what it stands for."""
+
+    wide_as: str = Field("", min_length=1, examples=["annotator_id", "dimension"])
+    """What the names of wide columns are; annotator_id for labels and choices, dimension for scores if left out."""
+
+    level: Annotated[str, WithJsonSchema({"enum": ["nominal", "ordinal", "interval"]})] = Field(
+        "", examples=["ordinal"]
+    )
+    """Level of measurement of labels."""
+
+    low: Number | None = Field(None, examples=[1])
+    """Lower end of the labels' scale."""
+
+    high: Number | None = Field(None, examples=[5])
+    """Upper end of the labels' scale."""
+
+    higher_is_better: bool = Field(True, examples=[True])
+    """Direction of the labels; true if left out."""
+
+    words: Annotated[
+        Mapping[str, float], BeforeValidator(_words, json_schema_input_type=Mapping[str, float])
+    ] = Field({}, examples=[{"bad": 1, "good": 5}])
+    """Words that stand for numbers in labels."""
+
+    dimensions: Annotated[
+        Mapping[str, Mapping[str, Any]],
+        BeforeValidator(dict, json_schema_input_type=Mapping[str, DimensionScale]),
+    ] = Field({}, examples=[{"semantic": {"low": 0, "high": 1}}])
+    """What differs from the above in one dimension of labels."""
+
+    covariates: Mapping[str, Text] = Field({}, examples=[{"luma": "lum", "sharpness": "sharp"}])
+    """Scores: a surface statistic, and the file's column that holds it as somebody else measured it."""
 
     def scale(self, dimension: str) -> Scale:
         """Give the scale of a dimension's labels; ordinal where nobody said."""
@@ -80,15 +158,17 @@ class Reading:
 
     def as_json(self) -> dict[str, Any]:
         """Give what was said, as plain values; what was left out stays out."""
-        plain = asdict(self)
-        bare = asdict(Reading())
-        return {name: value for name, value in plain.items() if value != bare[name]}
+        return self.model_dump(exclude_defaults=True)
 
 
 def mapping_schema() -> dict[str, Any]:
     """Give the JSON Schema of mapping files."""
-    text = (files("judge_audit_schemas") / "imports" / "mapping.schema.json").read_text(encoding="utf-8")
-    return json.loads(text)  # type: ignore[no-any-return]
+    return shipped_schema(SCHEMA)
+
+
+def derived_mapping_schema() -> dict[str, Any]:
+    """Derive the JSON Schema of mapping files from the fields of `Reading`."""
+    return derived_schema(Reading, "How the columns of an imported file are read")
 
 
 def read_mapping(path: Path | None, options: Mapping[str, Any] | None = None) -> Reading:
@@ -109,7 +189,7 @@ def read_mapping(path: Path | None, options: Mapping[str, Any] | None = None) ->
         if isinstance(content.get(name), dict) and name in given:
             merged[name] = {**content[name], **given[name]}
     _check(merged, path.name if path else "the command line")
-    return _parsed(merged)
+    return Reading.model_validate(merged)
 
 
 def _content(path: Path) -> dict[str, Any]:
@@ -128,28 +208,21 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _check(content: Mapping[str, Any], origin: str) -> None:
     """Hold keys and values against the schema; all faults at once."""
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - only where a mapping is read
-
-    schema = mapping_schema()
-    plain = json.loads(json.dumps(content, default=str))
+    properties = (schema := mapping_schema())["properties"]
     faults = []
-    for error in Draft202012Validator(schema).iter_errors(plain):
-        where = [str(part) for part in error.absolute_path]
-        strangers = [key for key in plain if key not in schema["properties"]] if not where else []
-        for key in strangers or [".".join(where)]:
-            said = "there is no such key" if strangers else error.message
-            examples = schema["properties"].get(where[0], {}).get("examples", []) if where else []
-            shown = f" For example: {where[0]}: {json.dumps(examples[0])}." if examples else ""
-            faults.append(Fault(origin, 0, key, f"{said}.{shown}"))
-    faults += _scale_faults(plain, origin) if not faults else []
+    for path, error in schema_errors(content, schema):
+        examples = properties.get(path[0], {}).get("examples", []) if path else []
+        example = f" For example: {path[0]}: {json.dumps(examples[0])}." if examples else ""
+        said = error.message if error else "there is no such key"
+        faults.append(Fault(origin, 0, ".".join(path), f"{said}.{example}"))
+    faults = faults or _scale_faults(content, origin)
     if faults:
-        advice = f"The keys of a mapping are {', '.join(schema['properties'])}."
-        raise InputError(list(dict.fromkeys(faults)), advice)
+        raise InputError(list(dict.fromkeys(faults)), f"The keys of a mapping are {', '.join(properties)}.")
 
 
 def _scale_faults(content: Mapping[str, Any], origin: str) -> list[Fault]:
     """See that every scale has two ends in their order, or none."""
-    found = []
+    faults = []
     base = {name: content.get(name) for name in ("low", "high")}
     entries = {"": {}, **content.get("dimensions", {})}
     for dimension, own in entries.items():
@@ -157,42 +230,10 @@ def _scale_faults(content: Mapping[str, Any], origin: str) -> list[Fault]:
         finite = all(end is None or math.isfinite(end) for end in (low, high))
         if (low is None) != (high is None) or not finite or (low is not None and low >= high):
             where = f"dimensions.{dimension}.low" if dimension else "low"
-            found.append(Fault(origin, 0, where, "low and high are given together, the lower one first."))
-    return found
-
-
-def _parsed(content: Mapping[str, Any]) -> Reading:
-    """Make a reading of checked content."""
-    wide = content.get("wide", {})
-    told: dict[str, Any] = {
-        **{entry.name: content[entry.name] for entry in fields(Reading) if entry.name in content},
-        "columns": {name: _several(value) for name, value in content.get("columns", {}).items()},
-        "only": {name: _several(value) for name, value in content.get("only", {}).items()},
-        "set": {name: plain_text(value) for name, value in content.get("set", {}).items()},
-        "values": {
-            name: {str(old): plain_text(new) for old, new in entries.items()}
-            for name, entries in content.get("values", {}).items()
-        },
-        "wide": dict.fromkeys(wide) if isinstance(wide, list) else wide,
-        "words": {
-            str(word).strip().casefold(): float(number) for word, number in content.get("words", {}).items()
-        },
-    }
-    return Reading(**told)
-
-
-def _several(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - a text, a number or a list of them
-    entries: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
-    return tuple(plain_text(entry) for entry in entries)
-
-
-def plain_text(value: object) -> str:
-    """Write a YAML scalar as a file would: 1 for 1.0."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+            faults.append(Fault(origin, 0, where, "low and high are given together, the lower one first."))
+    return faults
 
 
 def with_defaults(reading: Reading, wide_as: str) -> Reading:
     """Fill in what the names of wide columns are, where nobody said."""
-    return reading if reading.wide_as else replace(reading, wide_as=wide_as)
+    return reading if reading.wide_as else reading.model_copy(update={"wide_as": wide_as})

@@ -122,14 +122,14 @@ def _names(text: str) -> list[str] | None:
         return None
     if text.lstrip().startswith("["):
         try:
-            found = json.loads(text)
+            entries = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise Unfit(f"“{shortened(text)}” is not a JSON list of names.") from error
-        if not all(isinstance(entry, str) for entry in found):
+        if not all(isinstance(entry, str) for entry in entries):
             raise Unfit("a list of names holds texts only.")
     else:
-        found = text.split("|")
-    names = [_name(entry) for entry in found]
+        entries = text.split("|")
+    names = [_name(entry) for entry in entries]
     if not all(names):
         raise Unfit("one of the names is empty.")
     return names
@@ -139,8 +139,8 @@ def _time(text: str) -> datetime | None:
     if is_nothing(text):
         return None
     try:
-        found = datetime.fromisoformat(text.strip())
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        time = datetime.fromisoformat(text.strip())
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise Unfit(f"“{shortened(text)}” is not a time such as 2026-11-30T08:00:00Z.") from error
 

@@ -32,10 +32,12 @@ def pairs_of(lake: Lake, items: Iterable[Mapping[str, Any]], kinds: Mapping[str,
         for row in sorted(lake.read("pairs").to_pylist(), key=lambda row: place[row["import_id"]])
         if row["intact"] in known and row["damaged"] in known
     }
-    strange = sorted({row["kind"] for row in rows.values()} - set(kinds))
+    unknown_kinds = sorted({row["kind"] for row in rows.values()} - set(kinds))
     damaged = {row["damaged"] for row in rows.values()}
     sound = [row for row in rows.values() if row["kind"] in kinds and row["intact"] not in damaged]
-    notes = [f"Imported pairs of the kind “{kind}” are not used: there is no such kind." for kind in strange]
+    notes = [
+        f"Imported pairs of the kind “{kind}” are not used: there is no such kind." for kind in unknown_kinds
+    ]
     lost = sum(row["intact"] in damaged for row in rows.values())
     if lost:
         notes.append(
@@ -58,7 +60,7 @@ def _imported(row: Mapping[str, Any], items: Mapping[str, Mapping[str, Any]]) ->
         for name in ("intact", "damaged")
     )
     item = items[row["intact"]]
-    told = {name: str(row[name] or item[name] or "") for name in ("source", "topic")}
+    group = {name: str(row[name] or item[name] or "") for name in ("source", "topic")}
     return Pair(
         row["pair_id"],
         row["kind"],
@@ -67,7 +69,7 @@ def _imported(row: Mapping[str, Any], items: Mapping[str, Mapping[str, Any]]) ->
         cluster=str(item["cluster"]),
         hold=None,
         constructed=False,
-        **told,
+        **group,
     )
 
 

@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import ImportsRow, RefusalsRow
+
 from judge_audit import __version__
 from judge_audit.core.digests import canonical_json, file_digest, text_digest
 from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.formatting import minute
 from judge_audit.core.row_files import read_rows
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.inputs.ingest.column_mapping import read_mapping, with_defaults
-from judge_audit.inputs.ingest.covariates import instrument
+from judge_audit.inputs.ingest.items import instrument
 from judge_audit.inputs.ingest.kinds import find_kind
 from judge_audit.inputs.ingest.reshape import arrange
 from judge_audit.inputs.ingest.review_packs import unpacked
@@ -95,7 +97,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
         UsageError: If there is no such kind or file, or scores come without a card.
         InputError: With every fault by row and column.
     """
-    found = find_kind(kind)
+    table_kind = find_kind(kind)
     if (card is not None) != (kind == "scores"):
         raise UsageError(
             "scores need the card of their judge: --card cards/my-judge.yaml (kind: table, name, dimensions, scale)."
@@ -104,10 +106,10 @@ def import_file(  # noqa: PLR0913 - what the command line offers
         )
     back = _returned(path, kind, tool, key)
     read_as = {**back.options, **(options or {})} if back else options
-    reading = with_defaults(read_mapping(mapping, read_as), found.WIDE_AS)
-    told, pack = back.told if back else read_rows(path), ""
+    reading = with_defaults(read_mapping(mapping, read_as), table_kind.wide_as)
+    content, pack = back.file_rows if back else read_rows(path), ""
     if kind == "reviews":
-        told, pack = unpacked(path, told, reading, lake, key)
+        content, pack = unpacked(path, content, reading, lake, key)
     digest = file_digest(path.read_bytes())
     said = canonical_json(reading.as_json())
     judge_id = card.judge_id if card else ""
@@ -116,9 +118,9 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     import_id = text_digest("import", VERSION, kind, digest, said, judge_id, skipping, *packed)
     if known := _before(lake, import_id):
         return known
-    arranged = arrange(path.name, told, reading, found.COLUMNS, found.VALUE)
+    arranged = arrange(path.name, content, reading, table_kind.columns, table_kind.value)
     around = Around(lake, import_id, card, _axes(axes) if kind == "readings" else {}, pack)
-    taken = found.take(arranged, reading, around)
+    taken = table_kind.take(arranged, reading, around)
     if back:
         taken = replace(taken, notes=[*taken.notes, *back.notes], lines=[*taken.lines, *back.lines])
     faults = sorted([*arranged.faults, *taken.faults])
@@ -127,8 +129,8 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     if not any(taken.tables.values()):
         nothing = Fault(path.name, 0, "", "the file has no rows with a value.")
         raise InputError(faults or [nothing], "No row of the file can be used." if faults else "")
-    done = _outcome(import_id, kind, path.name, taken, found.TABLE, faults, card, arranged.warnings)
-    _commit(lake, done, taken, faults, card, {"file_digest": digest, "mapping": said})
+    done = _outcome(import_id, kind, path.name, taken, table_kind.table, faults, card, arranged.warnings)
+    _commit(lake, done, taken, faults, card, digest=digest, mapping=said)
     return done
 
 
@@ -138,14 +140,16 @@ def _commit(
     taken: Taken,
     faults: Sequence[Fault],
     card: Card | None,
-    about: Mapping[str, str],
+    *,
+    digest: str,
+    mapping: str,
 ) -> None:
     """Put everything into the lake: what may stand by itself first, then the import in one commit."""
-    row = {
-        **about,
+    row: ImportsRow = {
+        "file_digest": digest,
+        "mapping": mapping,
         "import_id": done.import_id,
         "kind": done.kind,
-        "judge_id": done.judge_id or None,
         "file": done.file,
         "rows": done.rows,
         "refused": done.refused,
@@ -153,6 +157,8 @@ def _commit(
         "code_version": __version__,
         "imported_at": datetime.now(UTC),
     }
+    if done.judge_id:
+        row["judge_id"] = done.judge_id
     for contents in taken.before:
         lake.commit({**_named(contents, done.import_id), **judge_tables(instrument(), control=True)})
     tables = _named({**taken.tables, "refusals": _refusals(faults)}, done.import_id)
@@ -183,7 +189,7 @@ def _axes(axes: Mapping[str, Axis] | None) -> Mapping[str, Axis]:
 
 def _before(lake: Lake, import_id: str) -> Imported | None:
     """Find the same file imported the same way before."""
-    rows = lake.read("imports", import_id=import_id).to_pylist()
+    rows = rows_of(lake.read("imports", import_id=import_id), ImportsRow)
     if not rows:
         return None
     (row,) = rows
@@ -215,8 +221,8 @@ def _outcome(  # noqa: PLR0913, PLR0917 - the parts of one outcome
     """Say what came of a file."""
     rows = len(taken.tables.get(table, ()))
     refused = len({fault.row for fault in faults})
-    told = taken.tables["items" if card else table]
-    items = len({row["item_id"] for row in told if "item_id" in row})
+    counted = taken.tables["items" if card else table]
+    items = len({row["item_id"] for row in counted if "item_id" in row})
     what = f"new answers of {card.name}, of" if card else kind
     over = f"{what} {items:,} items" if card else f"{kind} of {items:,} items" if items else kind
     lines = [f"Imported {rows:,} {over} from {file} (import {import_id[:8]}).", *warnings, *taken.lines]
@@ -235,29 +241,29 @@ def _outcome(  # noqa: PLR0913, PLR0917 - the parts of one outcome
     )
 
 
-def _named(contents: Mapping[str, Sequence[Mapping[str, Any]]], import_id: str) -> dict[str, pa.Table]:
+def _named(contents: Mapping[str, Sequence[Mapping[str, object]]], import_id: str) -> dict[str, pa.Table]:
     """Make tables of rows and write the import's name into those that bear it."""
     named = {"items": "plan_id", "probes": "plan_id", "refusals": "plan_id", "calls": "", "scores": ""}
-    found = {}
+    tables = {}
     for name, rows in contents.items():
         column = named.get(name, "import_id")
-        found[name] = from_rows(name, ({**row, column: import_id} for row in rows) if column else rows)
-    return found
+        tables[name] = from_rows(name, ({**row, column: import_id} for row in rows) if column else rows)
+    return tables
 
 
-def _refusals(faults: Sequence[Fault]) -> list[dict[str, Any]]:
+def _refusals(faults: Sequence[Fault]) -> list[RefusalsRow]:
     """Make rows of `refusals`; what is wrong with one field several times is one row."""
-    held: dict[tuple[str, int, str], dict[str, Any]] = {}
+    refusals: dict[tuple[str, int, str], RefusalsRow] = {}
     for fault in faults:
         key = (fault.file, fault.row, fault.column)
-        if key in held:
-            held[key]["reason"] += " " + fault.message
+        if key in refusals:
+            refusals[key]["reason"] += " " + fault.message
         else:
-            held[key] = {
+            refusals[key] = {
                 "file": fault.file,
                 "row": fault.row,
                 "column": fault.column,
                 "item_id": fault.item_id,
                 "reason": fault.message,
             }
-    return list(held.values())
+    return list(refusals.values())

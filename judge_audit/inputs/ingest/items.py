@@ -1,4 +1,4 @@
-"""Items that are known by name only: what imported scores say of them, and how their probes are named."""
+"""Items that are known by name only: what imported scores say of them, and statistics measured elsewhere."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import text_digest
-from judge_audit.core.vocabulary import ORIGINAL
-from judge_audit.inputs.ingest.columns import Field
+from judge_audit.core.errors import Fault, InputError
+from judge_audit.core.vocabulary import ORIGINAL, State
+from judge_audit.inputs.ingest.columns import Field, Unfit, number_of
+from judge_audit.judges.cards.card import Card
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.core.errors import Fault
+    from judge_audit_schemas.rows import CallsRow, ItemsRow, ProbesRow, ScoresRow
+
+    from judge_audit.inputs.ingest.column_mapping import Reading
     from judge_audit.inputs.ingest.reshape import Arranged, Entry
 
     Row = dict[str, Any]
@@ -42,21 +46,24 @@ def probe_name(item_id: str) -> str:
     return text_digest("item without pixels", item_id)
 
 
-def item_row(row: Row) -> Row:
+def item_row(row: Row) -> ItemsRow:
     """Make a row of `items`, but for plan_id."""
-    told = {column.name: row[column.name] for column in ITEM_COLUMNS}
-    if not told["width"] or not told["height"]:
-        told["width"] = told["height"] = None
+    sized = row["width"] and row["height"]
     return {
-        **told,
         "item_id": row["item_id"],
         "source": row["source"] or NO_SOURCE,
+        "topic": row["topic"],
+        "prompt": row["prompt"],
         "prompt_id": row["prompt_id"] or (text_digest(row["prompt"])[:12] if row["prompt"] else ""),
         "cluster": row["cluster"] or row["item_id"],
+        "width": row["width"] if sized else None,
+        "height": row["height"] if sized else None,
+        "file_bytes": row["file_bytes"],
+        "face_count": row["face_count"],
     }
 
 
-def probe_row(item: Row, repeat: int) -> Row:
+def probe_row(item: ItemsRow, repeat: int) -> ProbesRow:
     """Make a row of `probes`, but for plan_id."""
     return {
         "probe_id": probe_name(item["item_id"]),
@@ -72,19 +79,19 @@ def probe_row(item: Row, repeat: int) -> Row:
 
 def items_of_rows(
     arranged: Arranged, rows: Iterable[tuple[Entry, Row]]
-) -> tuple[dict[str, Row], list[tuple[Entry, Row]], list[Fault]]:
+) -> tuple[dict[str, ItemsRow], list[tuple[Entry, Row]], list[Fault]]:
     """Gather the items of a file; a row that contradicts the rows before it is refused.
 
     Returns:
         Items by id, the rows that fit, and the faults.
     """
-    held: dict[str, Row] = {}
+    items: dict[str, Row] = {}
     first: dict[str, int] = {}
     sound: list[tuple[Entry, Row]] = []
     faults: list[Fault] = []
     there = [column.name for column in ITEM_COLUMNS if column.name in arranged.columns]
     for entry, row in rows:
-        item = held.setdefault(row["item_id"], dict(row))
+        item = items.setdefault(row["item_id"], dict(row))
         number = first.setdefault(row["item_id"], entry.number)
         odd = [name for name in there if row[name] not in BLANK and item[name] not in {*BLANK, row[name]}]
         if odd:
@@ -93,4 +100,79 @@ def items_of_rows(
         else:
             item.update({name: row[name] for name in there if item[name] in BLANK})
             sound.append((entry, row))
-    return {item_id: item_row(item) for item_id, item in held.items()}, sound, faults
+    return {item_id: item_row(item) for item_id, item in items.items()}, sound, faults
+
+
+MEASURED = ("luma", "contrast", "chroma", "sharpness", "background_blur", "text_area")
+"""What may come along; shape, size and faces are columns of the items themselves."""
+
+
+def instrument() -> Card:
+    """Describe the instrument: whatever measured the statistics before they came here."""
+    return Card(
+        kind="ruler",
+        name="imported covariates",
+        weights=text_digest("imported covariates"),
+        dimensions=MEASURED,
+        description="Surface statistics as an imported file gives them, measured elsewhere.",
+    )
+
+
+def check_names(file: str, reading: Reading) -> None:
+    """See that only statistics we know are named.
+
+    Raises:
+        InputError: Naming every other.
+    """
+    unknown_names = [name for name in reading.covariates if name not in MEASURED]
+    if unknown_names:
+        said = f"there is no such statistic; there are {', '.join(MEASURED)}."
+        raise InputError([Fault(file, 0, f"covariates.{name}", said) for name in unknown_names])
+
+
+def covariate_rows(
+    arranged: Arranged, reading: Reading
+) -> tuple[dict[str, Sequence[Mapping[str, object]]], list[Fault]]:
+    """Make calls and scores of the instrument, one call per item.
+
+    Returns:
+        Rows of `calls` and `scores`, none where no covariates came along, and the faults.
+    """
+    faults: list[Fault] = []
+    card = instrument()
+    calls: dict[str, CallsRow] = {}
+    scores: list[ScoresRow] = []
+    for entry in arranged.entries if reading.covariates else ():
+        item_id = entry.texts["item_id"].strip()
+        if not item_id or item_id in calls:
+            continue
+        calls[item_id] = {
+            "judge_id": card.judge_id,
+            "probe_id": probe_name(item_id),
+            "repeat": 0,
+            "is_control": True,
+            "state": State.OK.value,
+            "attempts": 1,
+            "raw_reply": "",
+        }
+        for name in reading.covariates:
+            text = entry.texts[f"covariate {name}"]
+            try:
+                value = number_of(text) if text.strip() else None
+            except Unfit as error:
+                faults.append(arranged.fault(entry, reading.covariates[name], str(error)))
+                continue
+            state = State.EMPTY if value is None else State.OK
+            scores.append(
+                {
+                    "judge_id": card.judge_id,
+                    "probe_id": probe_name(item_id),
+                    "repeat": 0,
+                    "is_control": True,
+                    "dimension": name,
+                    "value": value,
+                    "state": state.value,
+                    "parser_version": "1",
+                }
+            )
+    return ({"calls": list(calls.values()), "scores": scores} if calls else {}), faults

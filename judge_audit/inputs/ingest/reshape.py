@@ -58,12 +58,14 @@ class Arranged:
         return Fault(self.file, entry.number, name, message, entry.texts.get("item_id", ""))
 
 
-def arrange(file: str, told: RowsRead, reading: Reading, columns: Sequence[Field], value: str) -> Arranged:
+def arrange(
+    file: str, file_rows: RowsRead, reading: Reading, columns: Sequence[Field], value: str
+) -> Arranged:
     """Arrange a file.
 
     Args:
         file: Its name.
-        told: What it holds.
+        file_rows: What it holds.
         reading: How it is to be read.
         columns: The columns of the table.
         value: Our name of the column that wide columns hold, "" if the table has none.
@@ -72,9 +74,9 @@ def arrange(file: str, told: RowsRead, reading: Reading, columns: Sequence[Field
         InputError: If columns are missing, or the reading names some that are not there.
     """
     known = {column.name for column in columns}
-    faults = _strangers(file, told, reading, known, value)
+    faults = _column_faults(file, file_rows, reading, known, value)
     sources = {
-        **{name: (name,) for name in told.columns if name in known and name not in reading.wide},
+        **{name: (name,) for name in file_rows.columns if name in known and name not in reading.wide},
         **reading.columns,
     }
     sources = {name: given for name, given in sources.items() if name not in reading.set}
@@ -91,16 +93,16 @@ def arrange(file: str, told: RowsRead, reading: Reading, columns: Sequence[Field
         others = ", ".join(column.name for column in columns if not column.needed)
         raise InputError(
             faults,
-            f"It needs the columns {needed} and may have {others}. The file has {', '.join(told.columns)}. "
+            f"It needs the columns {needed} and may have {others}. The file has {', '.join(file_rows.columns)}. "
             "Say which is which by --map OURS=THEIRS, --set OURS=VALUE, --wide COLUMNS, or a mapping file.",
         )
     used = {name for given in sources.values() for name in given} | set(reading.wide) | set(reading.only)
     used |= set(reading.covariates.values()) | set(reading.values)
-    unused = sorted(set(told.columns) - used)
+    unused = sorted(set(file_rows.columns) - used)
     warnings = [f"Columns of {file} that are not used: {', '.join(unused)}."] if unused else []
     names = {name: "+".join(given) for name, given in sources.items()}
-    entries = tuple(_entries(told, reading, sources, value))
-    if told.rows and not entries:
+    entries = tuple(_entries(file_rows, reading, sources, value))
+    if file_rows.rows and not entries:
         raise InputError(
             [
                 Fault(file, 0, name, f"no row has {' or '.join(given)}.")
@@ -108,11 +110,13 @@ def arrange(file: str, told: RowsRead, reading: Reading, columns: Sequence[Field
             ]
         )
     return Arranged(
-        file, entries, frozenset(there), told.faults, tuple(warnings), {**names, "(value)": value}
+        file, entries, frozenset(there), file_rows.faults, tuple(warnings), {**names, "(value)": value}
     )
 
 
-def _strangers(file: str, told: RowsRead, reading: Reading, known: set[str], value: str) -> list[Fault]:
+def _column_faults(
+    file: str, file_rows: RowsRead, reading: Reading, known: set[str], value: str
+) -> list[Fault]:
     """Find what the reading names that is not there."""
     faults = [
         Fault(file, 0, name, "there is no such column in the file.")
@@ -120,7 +124,7 @@ def _strangers(file: str, told: RowsRead, reading: Reading, known: set[str], val
             [name for given in reading.columns.values() for name in given]
             + [*reading.wide, *reading.only, *reading.values, *reading.covariates.values()]
         )
-        if name not in told.columns
+        if name not in file_rows.columns
     ]
     ours = [*reading.columns, *reading.set, *(_stood_for(reading) if reading.wide and value else ())]
     faults += [
@@ -145,7 +149,7 @@ def _stood_for(reading: Reading) -> set[str]:
 
 
 def _entries(
-    told: RowsRead, reading: Reading, sources: Mapping[str, Sequence[str]], value: str
+    file_rows: RowsRead, reading: Reading, sources: Mapping[str, Sequence[str]], value: str
 ) -> Iterator[Entry]:
     """Give the rows that are meant, a wide one once per wide column."""
     wide = [
@@ -155,7 +159,7 @@ def _entries(
     single = [(name, given[0]) for name, given in sources.items() if len(given) == 1]
     several = [(name, tuple(given)) for name, given in sources.items() if len(given) > 1]
     only = [(name, frozenset(given)) for name, given in reading.only.items()]
-    for number, row in told.rows:
+    for number, row in file_rows.rows:
         if any(row[name] not in given for name, given in only):
             continue
         for column, renamed in reading.values.items():

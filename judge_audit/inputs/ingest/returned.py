@@ -1,4 +1,7 @@
-"""Work that comes back from other tools: answers put together with the key that says what each task is."""
+"""Work that comes back from other tools: answers put together with the key that says what each task is.
+
+Label Studio's JSON export is read without skips and pre-filled answers.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import Fault, InputError, UsageError
-from judge_audit.core.row_files import RowsRead, read_rows
-from judge_audit.inputs.ingest.answer import Answer, Answers
-from judge_audit.inputs.ingest.label_studio import read_annotations
+from judge_audit.core.row_files import RowsRead, missing_columns, read_rows
 from judge_audit.people.freshness import ladder_digest
 from judge_audit.people.study.tasks import FORMAT, HIGH, LETTERS, LOW, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    Row = Mapping[str, Any]
 
 TOOLS = ("label-studio", "csv")
 MOST_BYTES = 256 * 2**20
@@ -28,14 +31,14 @@ class Returned:
     """A file as rows of ours.
 
     Attributes:
-        told: The rows.
+        file_rows: The rows.
         pack: The pack they are of.
         options: How they are to be read: level and ends of labels.
         notes: What limits every figure made of them.
         lines: What to say.
     """
 
-    told: RowsRead
+    file_rows: RowsRead
     pack: str
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -49,7 +52,7 @@ def read_returned(path: Path, kind: str, tool: str, key: Path | None) -> Returne
         path: The file.
         kind: labels, choices or readings.
         tool: label-studio or csv.
-        key: The key of the pack; looked for beside the file and its folder if not given.
+        key: The key of the pack; looked for next to the file and its folder if not given.
 
     Raises:
         UsageError: If file or key cannot be read, or do not belong together.
@@ -61,17 +64,17 @@ def read_returned(path: Path, kind: str, tool: str, key: Path | None) -> Returne
         raise UsageError(f"{path}: there is no such file.")
     if path.stat().st_size > MOST_BYTES:
         raise UsageError(f"{path.name}: it is larger than {MOST_BYTES // 2**20} MiB.")
-    found = read_annotations(path) if tool == "label-studio" else _filled(path)
-    if not found.answers:
-        raise InputError(found.faults or [Fault(path.name, 0, "", "nobody has answered anything.")])
-    content = _key(path, key, {answer.pack for answer in found.answers})
+    answers = read_annotations(path) if tool == "label-studio" else _filled(path)
+    if not answers.answers:
+        raise InputError(answers.faults or [Fault(path.name, 0, "", "nobody has answered anything.")])
+    content = _key(path, key, {answer.pack for answer in answers.answers})
     if content["for"] != kind:
         raise UsageError(
             f"{path.name} holds {content['for']}, not {kind}: judge-audit import {content['for']} …"
         )
     rows: list[tuple[int, dict[str, str]]] = []
-    faults = list(found.faults)
-    for answer in found.answers:
+    faults = list(answers.faults)
+    for answer in answers.answers:
         try:
             rows += [(answer.row, row) for row in ROWS[kind](answer, content)]
         except ValueError as error:
@@ -83,22 +86,19 @@ def read_returned(path: Path, kind: str, tool: str, key: Path | None) -> Returne
     notes = (ALONE,) if len(people) == 1 else ()
     options = {"level": "ordinal", "low": LOW, "high": HIGH} if kind == "labels" else {}
     return Returned(
-        RowsRead(tuple(rows), columns, tuple(faults)), content["pack"], options, notes, found.lines
+        RowsRead(tuple(rows), columns, tuple(faults)), content["pack"], options, notes, answers.lines
     )
 
 
 def _filled(path: Path) -> Answers:
     """Read a table that was filled in; a row with nothing in it was skipped."""
-    told = read_rows(path)
-    absent = [name for name in ("pack", "name", "annotator_id") if name not in told.columns]
-    if absent:
-        raise InputError(
-            [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent]
-        )
-    faults = list(told.faults)
+    file_rows = read_rows(path)
+    if absent := missing_columns(path, file_rows.columns, ("pack", "name", "annotator_id")):
+        raise InputError(absent)
+    faults = list(file_rows.faults)
     answers: dict[tuple[str, str], Answer] = {}
     skipped = 0
-    for number, row in told.rows:
+    for number, row in file_rows.rows:
         said = {
             name: text.strip() for name, text in row.items() if name not in {"pack", "name", "annotator_id"}
         }
@@ -146,31 +146,31 @@ def _key(path: Path, given: Path | None, packs: set[str]) -> dict[str, Any]:
     )
 
 
-def _told(answer: Answer, key: Mapping[str, Any]) -> Mapping[str, Any]:
-    told: Mapping[str, Any] | None = key["names"].get(answer.name)
-    if told is None:
+def _task(answer: Answer, key: Mapping[str, Any]) -> Mapping[str, Any]:
+    task: Mapping[str, Any] | None = key["names"].get(answer.name)
+    if task is None:
         raise ValueError(f"there is no task “{answer.name[:40]}” in this pack.")
-    return told
+    return task
 
 
 def _label_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """Make a label of each dimension that was answered."""
-    told = _told(answer, key)
+    task = _task(answer, key)
     for dimension in key["dimensions"]:
         value = answer.said.get(dimension)
         if value not in {None, ""}:
-            about = {name: str(text) for name, text in told.items()}
+            about = {name: str(text) for name, text in task.items()}
             row = {**about, "dimension": dimension, "value": str(value), "annotator_id": answer.annotator_id}
             yield {**row, "labelled_at": answer.at}
 
 
 def _choice_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """Make a choice: one pick, or the picks that are tied."""
-    told = _told(answer, key)
-    given = answer.said.get("first", "")
-    letters = given if isinstance(given, list) else re.split(r"[=,;\s]+", given)
+    task = _task(answer, key)
+    written = answer.said.get("first", "")
+    letters = written if isinstance(written, list) else re.split(r"[=,;\s]+", written)
     letters = [str(letter).strip().upper() for letter in letters if str(letter).strip()]
-    candidates = told["candidates"]
+    candidates = task["candidates"]
     known = LETTERS[: len(candidates)]
     odd = [letter for letter in letters if letter not in known or len(letter) != 1]
     if odd or not letters:
@@ -179,7 +179,7 @@ def _choice_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, s
         )
     picks = [candidates[known.index(letter)] for letter in dict.fromkeys(letters)]
     yield {
-        "group_id": told["group_id"],
+        "group_id": task["group_id"],
         "item_id": picks[0] if len(picks) == 1 else "",
         "tied": json.dumps(picks) if len(picks) > 1 else "",
         "candidates": json.dumps(candidates),
@@ -190,22 +190,22 @@ def _choice_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, s
 
 def _reading_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """Make a reading of the steps that were marked."""
-    told = _told(answer, key)
+    task = _task(answer, key)
     row = {
-        "item_id": told["item_id"],
-        "axis": told["axis"],
+        "item_id": task["item_id"],
+        "axis": task["axis"],
         "annotator_id": answer.annotator_id,
-        "perceptible": _strength(answer.said, "perceptible", told["strengths"]),
+        "perceptible": _strength(answer.said, "perceptible", task["strengths"]),
         "protocol": key["protocol"],
-        "recipe_version": str(told["recipe_version"]),
-        "catch": "true" if told["catch"] else "false",
-        "probe_ids": json.dumps(told["probe_ids"]),
-        "ladder_digest": ladder_digest(told["rung_digests"]),
+        "recipe_version": str(task["recipe_version"]),
+        "catch": "true" if task["catch"] else "false",
+        "probe_ids": json.dumps(task["probe_ids"]),
+        "ladder_digest": ladder_digest(task["rung_digests"]),
         "renderer": key["renderer"],
     }
     if key["objectionable"]:
         seen = row["perceptible"] != ""
-        row["objectionable"] = _strength(answer.said, "objectionable", told["strengths"]) if seen else ""
+        row["objectionable"] = _strength(answer.said, "objectionable", task["strengths"]) if seen else ""
     yield row
 
 
@@ -215,8 +215,8 @@ def _strength(said: Mapping[str, Any], name: str, strengths: list[float]) -> str
     Raises:
         ValueError: If it is no step.
     """
-    given = said.get(name, "")
-    text = str(given[0] if isinstance(given, list) and given else given).strip().casefold()
+    written = said.get(name, "")
+    text = str(written[0] if isinstance(written, list) and written else written).strip().casefold()
     text = text.removeprefix("step").strip()
     if text == NEVER:
         return ""
@@ -226,3 +226,146 @@ def _strength(said: Mapping[str, Any], name: str, strengths: list[float]) -> str
 
 
 ROWS = {"labels": _label_rows, "choices": _choice_rows, "readings": _reading_rows}
+
+
+PREFILLED = "this answer began as somebody else’s or as a prediction; only independent answers count."
+
+
+def read_annotations(path: Path) -> Answers:
+    """Read an export.
+
+    Several annotations of a task are several people's; of one person's, the latest counts. What was skipped is
+    counted; what was pre-filled (by a prediction, or as a copy of another annotation) is a fault.
+
+    Args:
+        path: The file, as Label Studio's export of type JSON writes it.
+
+    Raises:
+        UsageError: If it is no such file.
+    """
+    latest: dict[tuple[str, str], Answer] = {}
+    faults: list[Fault] = []
+    skipped = replaced = 0
+    for number, task in enumerate(_tasks(path), 1):
+        data = task["data"]
+        for annotation in task["annotations"]:
+            if not isinstance(annotation, dict):
+                faults.append(Fault(path.name, number, "annotations", "an annotation is no JSON object."))
+                continue
+            if annotation.get("was_cancelled"):
+                skipped += 1
+                continue
+            wrong = _fault(task, annotation)
+            if wrong:
+                faults.append(Fault(path.name, number, wrong[0], wrong[1]))
+                continue
+            answer = Answer(
+                number,
+                str(data.get("pack", "")),
+                str(data.get("name", "")),
+                _person(annotation["completed_by"]),
+                _said(annotation["result"]),
+                str(annotation.get("updated_at") or annotation.get("created_at") or ""),
+            )
+            before = latest.get((answer.name, answer.annotator_id))
+            replaced += before is not None
+            if before is None or before.at <= answer.at:
+                latest[answer.name, answer.annotator_id] = answer
+    lines = [f"{skipped:,} tasks were skipped by somebody."] if skipped else []
+    if replaced:
+        lines.append(f"{replaced:,} answers were given again by the same person; the latest counts.")
+    return Answers(tuple(latest.values()), tuple(faults), tuple(lines))
+
+
+def _tasks(path: Path) -> list[Row]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name}: it is not UTF-8 text.") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path.name}: it is not valid JSON: {error}.") from error
+    sound = isinstance(content, list) and all(
+        isinstance(task, dict)
+        and isinstance(task.get("data"), dict)
+        and isinstance(task.get("annotations"), list)
+        for task in content
+    )
+    if not sound:
+        raise UsageError(
+            f"{path.name}: it is no export of Label Studio with annotations. Export as “JSON” (not JSON-MIN or CSV)."
+        )
+    tasks: list[Row] = content
+    return tasks
+
+
+def _fault(task: Row, annotation: Row) -> tuple[str, str] | None:
+    """Say what is wrong with an annotation: the field and why."""
+    if task.get("predictions") or any(
+        annotation.get(name) for name in ("prediction", "parent_prediction", "parent_annotation")
+    ):
+        return "predictions", PREFILLED
+    if not _person(annotation.get("completed_by")):
+        return "completed_by", "it does not say who answered."
+    if not isinstance(annotation.get("result"), list):
+        return "result", "it holds no answer."
+    return None
+
+
+def _person(account: Any) -> str:  # noqa: ANN401 - a number, or an object with an e-mail address
+    """Name a person: by e-mail address where the export tells it, else by Label Studio's number."""
+    if isinstance(account, dict):
+        account = account.get("email") or account.get("id")
+    if isinstance(account, bool) or not isinstance(account, (int, str)):
+        return ""
+    return str(account).strip()
+
+
+def _said(result: list[Any]) -> dict[str, Any]:
+    """Take the regions of an annotation apart: ratings as numbers, choices as lists (of aliases)."""
+    said: dict[str, Any] = {}
+    for region in result:
+        value = region.get("value") if isinstance(region, dict) else None
+        if not isinstance(value, dict):
+            continue
+        name = str(region.get("from_name", ""))
+        if "rating" in value:
+            said[name] = value["rating"]
+        elif isinstance(value.get("choices"), list):
+            said[name] = [str(choice) for choice in value["choices"]]
+    return said
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one person answered to one task.
+
+    Attributes:
+        row: Row of the table, or number of the task in the export.
+        pack: Which pack the task says it is of.
+        name: The task's name.
+        annotator_id: Who.
+        said: What was answered, by field; a list where several may be chosen.
+        at: When, "" if nobody said.
+    """
+
+    row: int
+    pack: str
+    name: str
+    annotator_id: str
+    said: Mapping[str, Any]
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What came back.
+
+    Attributes:
+        answers: Every answer; one person's later answer to a task has replaced an earlier one.
+        faults: What cannot be used.
+        lines: What to say.
+    """
+
+    answers: tuple[Answer, ...]
+    faults: tuple[Fault, ...]
+    lines: tuple[str, ...]

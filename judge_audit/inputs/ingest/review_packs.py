@@ -52,13 +52,13 @@ COLUMNS = (
 
 
 def unpacked(
-    path: Path, told: RowsRead, reading: Reading, lake: Lake, key: Path | None
+    path: Path, file_rows: RowsRead, reading: Reading, lake: Lake, key: Path | None
 ) -> tuple[RowsRead, str]:
     """Put a pack together with its key; any other file is left as it is.
 
     Args:
         path: The file.
-        told: What it holds.
+        file_rows: What it holds.
         reading: How it is to be read; only values for every row (annotator_id) apply to a pack.
         lake: The lake that the pack was drawn from.
         key: The key; looked for beside the file and beside its folder if not given.
@@ -70,19 +70,19 @@ def unpacked(
         UsageError: If the key is not there.
         InputError: If the key was changed, does not belong to the file or to the lake, or columns are missing.
     """
-    if not set(MARKS) <= set(told.columns):
-        return told, ""
-    named = {row["pack"].strip() for _, row in told.rows}
-    found_at, sealed = _find_key(path, named, key)
-    _check_key(found_at, sealed, lake)
-    lacking = [name for name in columns_of(sealed) if name not in told.columns]
+    if not set(MARKS) <= set(file_rows.columns):
+        return file_rows, ""
+    named = {row["pack"].strip() for _, row in file_rows.rows}
+    key_path, sealed = _find_key(path, named, key)
+    _check_key(key_path, sealed, lake)
+    lacking = [name for name in columns_of(sealed) if name not in file_rows.columns]
     lacking = [name for name in lacking if not (name == "annotator_id" and name in reading.set)]
     if lacking:
         said = "this column of the pack is missing from the file."
         raise InputError([Fault(path.name, 0, name, said) for name in lacking])
     made = _Unpacking(path.name, sealed, reading.set.get("annotator_id", ""))
-    rows = [(number, texts) for number, row in told.rows for texts in made.of_row(number, row)]
-    return RowsRead(tuple(rows), COLUMNS, (*told.faults, *made.faults)), str(sealed["pack_id"])
+    rows = [(number, texts) for number, row in file_rows.rows for texts in made.of_row(number, row)]
+    return RowsRead(tuple(rows), COLUMNS, (*file_rows.faults, *made.faults)), str(sealed["pack_id"])
 
 
 def _find_key(path: Path, named: set[str], given: Path | None) -> tuple[Path, Key]:
@@ -157,12 +157,12 @@ class _Unpacking:
             )
         if known is None or len(self.faults) > before:
             return
-        told = [(OVERALL, "", outcome, row.get("reason", ""))]
-        told += [(dimension, "", mark, "") for dimension, mark in marks.items()]
-        told += [(OVERALL, axis, "bad", "") for axis in axes]
+        findings = [(OVERALL, "", outcome, row.get("reason", ""))]
+        findings += [(dimension, "", mark, "") for dimension, mark in marks.items()]
+        findings += [(OVERALL, axis, "bad", "") for axis in axes]
         pack = str(self.key["pack_id"])
         for draw in known["draws"]:
-            for dimension, axis, mark, reason in told:
+            for dimension, axis, mark, reason in findings:
                 yield {
                     "review_id": text_digest(pack, row["row"], who)[:16],
                     "item_id": known["item_id"],
@@ -201,21 +201,21 @@ class _Unpacking:
 
     def _marks(self, number: int, row: Mapping[str, str]) -> dict[str, str]:
         """Read good and bad, for the whole and by dimension."""
-        found = {}
+        marks = {}
         for name, column in ((OVERALL, "outcome"), *((name, name) for name in self.key["dimensions"])):
             word = row[column].strip().casefold()
             if word and word not in WORDS:
                 self._fault(number, column, f"“{shortened(word)}” is none of {', '.join(WORDS)}.")
             elif word:
-                found[name] = word
-        return found
+                marks[name] = word
+        return marks
 
     def _axes(self, number: int, row: Mapping[str, str]) -> list[str]:
         """Read the axes that were named."""
         names = [name.strip() for name in row["axes"].split("|") if name.strip()]
         known = self.key["axes"]
-        strangers = [name for name in names if name not in known]
-        for name in strangers:
+        unknown_axes = [name for name in names if name not in known]
+        for name in unknown_axes:
             said = f"there is no axis “{shortened(name)}”; there are {', '.join(known)}."
             self._fault(number, "axes", said)
         return list(dict.fromkeys(name for name in names if name in known))

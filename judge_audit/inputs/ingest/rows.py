@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.inputs.ingest.columns import Unfit, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judge_audit.core.errors import Fault
+    from judge_audit.inputs.ingest.column_mapping import Reading
     from judge_audit.inputs.ingest.columns import Field
     from judge_audit.inputs.ingest.reshape import Arranged, Entry
     from judge_audit.judges.cards.card import Card
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.axes.axis import Axis
 
     Row = dict[str, Any]
+
+NAMED_TWICE = "this name stands in row {first} already."
 
 UNKNOWN_ANNOTATORS = (
     "The file does not say who {did} in {n} of {all} rows: no figure can tell those annotators apart, neither "
@@ -54,14 +57,53 @@ class Taken:
         notes: What limits every figure made of these rows.
         lines: What else to print.
         before: Rows by table that are put in first, each table by itself; nothing is read of them until the
-            import itself stands.
+            import itself is there.
     """
 
-    tables: dict[str, list[Row]]
+    tables: dict[str, Sequence[Mapping[str, object]]]
     faults: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    before: list[dict[str, list[Row]]] = field(default_factory=list)
+    before: list[dict[str, Sequence[Mapping[str, object]]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableKind:
+    """A table that can be imported: what a file of the folder `kinds` states as `KIND`.
+
+    Attributes:
+        name: By which the command line asks for it.
+        columns: The columns a file may have.
+        take: Makes rows of a file, arranged as it was read.
+        table: The table whose rows are counted.
+        value: The column that wide columns hold, "" if the table is never wide.
+        wide_as: What the names of wide columns are, unless somebody says otherwise.
+    """
+
+    name: str
+    columns: tuple[Field, ...]
+    take: Callable[[Arranged, Reading, Around], Taken]
+    table: str
+    value: str = ""
+    wide_as: str = ""
+
+
+def named_rows(table: str, columns: tuple[Field, ...], key: str) -> TableKind:
+    """Make the kind of a table whose rows are taken as they are, each of another name.
+
+    Args:
+        table: The table, and the kind's name.
+        columns: Its columns.
+        key: The column that names a row.
+    """
+
+    def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
+        del reading, around
+        rows, faults = read_values(arranged, columns)
+        first, repeated = refuse_twice(arranged, rows, (key,), NAMED_TWICE)
+        return Taken({table: [row for _, row in first]}, faults + repeated)
+
+    return TableKind(name=table, columns=columns, take=take, table=table)
 
 
 def read_values(arranged: Arranged, columns: Sequence[Field]) -> tuple[list[tuple[Entry, Row]], list[Fault]]:
@@ -70,7 +112,7 @@ def read_values(arranged: Arranged, columns: Sequence[Field]) -> tuple[list[tupl
     Returns:
         The rows that fit, and every fault; a row with a fault is not among them.
     """
-    found: list[tuple[Entry, Row]] = []
+    fitting: list[tuple[Entry, Row]] = []
     faults: list[Fault] = []
     blank: Row = {column.name: _blank(column) for column in columns}
     there = [column for column in columns if column.name in arranged.columns]
@@ -84,8 +126,8 @@ def read_values(arranged: Arranged, columns: Sequence[Field]) -> tuple[list[tupl
                 faults.append(arranged.fault(entry, column.name, str(error)))
                 sound = False
         if sound:
-            found.append((entry, row))
-    return found, faults
+            fitting.append((entry, row))
+    return fitting, faults
 
 
 def _blank(column: Field) -> Any:  # noqa: ANN401 - what stands where the file lacks the column

@@ -12,12 +12,12 @@ import socket
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.core.audit_blocks import EVENTS
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
 from judge_audit.operations.notifications.hook import (
     AUDIT_FAILED,
     EPOCH_CHANGED,
-    EVENTS,
     GATE_SHUT,
     STALE,
     TRIAL,
@@ -56,7 +56,7 @@ def notify(
     lake: Lake | None,
     tell: Callable[[str], None],
 ) -> list[Delivery]:
-    """Tell a team's hook of an event, and put down what became of it.
+    """Notify a team's hook of an event, and record what became of it.
 
     Args:
         hook: Whom to tell; None, or one that does not want this event, tells nobody.
@@ -80,20 +80,20 @@ def notify(
         **document,
     }
     content = json.dumps(notice, ensure_ascii=False, default=str).encode()
-    found = deliver(hook, content)
-    for entry in found:
+    deliveries = deliver(hook, content)
+    for entry in deliveries:
         if not entry.delivered:
             tell(say("runs.notice.failed", event=event, told_to=entry.told_to, reason=entry.reason))
     if lake is not None:
-        _put_down(lake, event, document, found, now, tell)
-    return found
+        _record(lake, event, document, deliveries, now, tell)
+    return deliveries
 
 
-def _put_down(
+def _record(
     lake: Lake,
     event: str,
     document: Mapping[str, Any],
-    found: list[Delivery],
+    deliveries: list[Delivery],
     now: datetime,
     tell: Callable[[str], None],
 ) -> None:
@@ -109,7 +109,7 @@ def _put_down(
             "reason": entry.reason,
             "sent_at": now,
         }
-        for entry in found
+        for entry in deliveries
     ]
     try:
         lake.commit({"notices": from_rows("notices", rows)})

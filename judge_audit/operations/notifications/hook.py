@@ -1,13 +1,13 @@
-"""The hook of a team: the command or webhook of its audit.yaml that is told when something happened."""
+"""The hook of a team: the command or webhook of its audit.yaml that is notified when something happened."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
+from judge_audit.core.audit_blocks import NotifyBlock, WebhookBlock
 from judge_audit.core.errors import UsageError
 from judge_audit.core.network import is_loopback
 
@@ -21,43 +21,25 @@ AUDIT_FAILED = "audit_failed"
 EPOCH_CHANGED = "epoch_changed"
 STALE = "stale"
 TRIAL = "trial"
-EVENTS = (GATE_SHUT, AUDIT_FAILED, EPOCH_CHANGED, STALE)
-"""What a team may be told of; a trial is told whatever it chose."""
-
-TIMEOUT = 10.0
-"""Seconds that a command or one request may take."""
 
 
 class Unset(Exception):  # noqa: N818 - what is the matter
     """A variable of the environment that the hook names is not set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
-    """An address that takes JSON by POST. Secrets are named, and read when they are needed.
-
-    Attributes:
-        url: The address, "" if a variable holds it.
-        url_env: Variable of the environment that holds the address.
-        header: Name of a header whose value is secret, "" for none.
-        header_env: Variable of the environment that holds its value.
-    """
-
-    url: str = ""
-    url_env: str = ""
-    header: str = ""
-    header_env: str = ""
+class Webhook(WebhookBlock):
+    """An address that takes JSON by POST. Secrets are named, and read when they are needed."""
 
     def address(self) -> str:
         """Give the address.
 
         Raises:
             Unset: If the variable that holds it is not set.
-            UsageError: If it is none that may be told.
+            UsageError: If nothing may be sent to it.
         """
-        found = self.url or _of_environment(self.url_env)
-        checked_address(found, f"the variable {self.url_env}" if self.url_env else "notify.webhook.url")
-        return found
+        address = self.url or _of_environment(self.url_env)
+        checked_address(address, f"the variable {self.url_env}" if self.url_env else "notify.webhook.url")
+        return address
 
     def headers(self) -> dict[str, str]:
         """Give the secret header, none if there is none.
@@ -69,38 +51,26 @@ class Webhook:
 
     @property
     def name(self) -> str:
-        """What may be told of the address: scheme and host. A path or a query may be a secret."""
+        """What may be said of the address: scheme and host. A path or a query may be a secret."""
         try:
             return f"webhook {place_of(urlsplit(self.address()))}"
         except (Unset, UsageError, ValueError):
             return "webhook"
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
-    """Whom a team wants told, and of what.
+class Hook(NotifyBlock):
+    """Whom a team wants notified, and of what; the command runs in `folder`, "" for the current one."""
 
-    Attributes:
-        command: The program and its arguments, () for none; it is given the notice on its standard input.
-        webhook: The address that is sent the notice, None for none.
-        events: What is told.
-        timeout: Seconds that the command, or one request, may take.
-        folder: Where the command runs: the project's folder, "" for the current one.
-    """
-
-    command: tuple[str, ...] = ()
     webhook: Webhook | None = None
-    events: tuple[str, ...] = EVENTS
-    timeout: float = TIMEOUT
     folder: str = ""
 
     def wants(self, event: str) -> bool:
-        """Tell whether an event is told."""
+        """Say whether an event is notified."""
         return event == TRIAL or event in self.events
 
     @property
     def command_name(self) -> str:
-        """What may be told of the command: its program. An argument may be a secret."""
+        """What may be said of the command: its program. An argument may be a secret."""
         return f"command {Path(self.command[0]).name}"
 
 
@@ -108,7 +78,7 @@ def hook_of(configuration: Configuration) -> Hook | None:
     """Give the hook of a configuration, None if it names none.
 
     Raises:
-        UsageError: If the webhook's address may not be told anything.
+        UsageError: If nothing may be sent to the webhook's address.
     """
     return hook_from(configuration.notify, configuration.project) if configuration.notify else None
 
@@ -117,22 +87,16 @@ def hook_from(given: Mapping[str, Any], folder: str = "") -> Hook:
     """Make a hook of the key `notify` of an audit.yaml, whose shape was checked by its schema.
 
     Raises:
-        UsageError: If the webhook's address may not be told anything.
+        UsageError: If nothing may be sent to the webhook's address.
     """
-    webhook = Webhook(**given["webhook"]) if "webhook" in given else None
-    if webhook is not None and webhook.url:
-        checked_address(webhook.url, "notify.webhook.url")
-    return Hook(
-        command=tuple(given.get("command", ())),
-        webhook=webhook,
-        events=tuple(given.get("events", EVENTS)),
-        timeout=float(given.get("timeout", TIMEOUT)),
-        folder=folder,
-    )
+    hook = Hook.model_validate({**given, "folder": folder})
+    if hook.webhook is not None and hook.webhook.url:
+        checked_address(hook.webhook.url, "notify.webhook.url")
+    return hook
 
 
 def checked_address(url: str, where: str) -> None:
-    """See that an address may be told anything: https, or http on this machine; no password in it.
+    """See that something may be sent to an address: https, or http on this machine; no password in it.
 
     Raises:
         UsageError: If it may not; the address itself is not repeated, it may be a secret.

@@ -1,6 +1,6 @@
 """Handing a notice over: to a command on its standard input, to a webhook as the body of a POST.
 
-Nothing that comes back is read but the exit code or the status, and no error is told with the address, an argument
+Nothing that comes back is read but the exit code or the status, and no error is reported with the address, an argument
 or a header in it: any of them may be a secret.
 """
 
@@ -13,7 +13,6 @@ import socket
 import ssl
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -24,6 +23,7 @@ from urllib.parse import urlsplit
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.network import is_loopback
+from judge_audit.core.timeouts import Hangs, within
 from judge_audit.operations.notifications.hook import Unset
 
 if TYPE_CHECKING:
@@ -57,18 +57,18 @@ class Delivery:
 
 
 def deliver(hook: Hook, content: bytes) -> list[Delivery]:
-    """Hand a notice to everybody the hook names; whatever goes wrong is told and never raised.
+    """Hand a notice to everybody the hook names; whatever goes wrong is reported and never raised.
 
     Args:
         hook: Whom to tell.
         content: The notice as JSON.
     """
-    found = []
+    deliveries = []
     if hook.command:
-        found.append(_guarded(hook.command_name, lambda: run_command(hook, content)))
+        deliveries.append(_guarded(hook.command_name, lambda: run_command(hook, content)))
     if (webhook := hook.webhook) is not None:
-        found.append(_guarded(webhook.name, lambda: post(webhook, content, hook.timeout)))
-    return found
+        deliveries.append(_guarded(webhook.name, lambda: post(webhook, content, hook.timeout)))
+    return deliveries
 
 
 def _guarded(told_to: str, send: Callable[[], Delivery]) -> Delivery:
@@ -147,13 +147,10 @@ def _within(timeout: float, address: str, headers: dict[str, str], content: byte
     Returns:
         What is wrong ("" if nothing is), and whether another try may help.
     """
-    answer: list[tuple[str, bool]] = []
-    thread = threading.Thread(
-        target=lambda: answer.append(_request(timeout, address, headers, content)), daemon=True
-    )
-    thread.start()
-    thread.join(timeout)
-    return answer[0] if answer else (f"no answer within {timeout:g} s", True)
+    try:
+        return within(timeout, lambda: _request(timeout, address, headers, content))
+    except Hangs:
+        return f"no answer within {timeout:g} s", True
 
 
 def _request(timeout: float, address: str, headers: dict[str, str], content: bytes) -> tuple[str, bool]:
@@ -162,8 +159,8 @@ def _request(timeout: float, address: str, headers: dict[str, str], content: byt
     opener = urllib.request.build_opener(*direct, _Stay())
     request = urllib.request.Request(address, data=content, headers=headers, method="POST")  # noqa: S310 - checked
     try:
-        with opener.open(request, timeout=timeout) as told:
-            status = told.status
+        with opener.open(request, timeout=timeout) as answer:
+            status = answer.status
     except urllib.error.HTTPError as error:
         status = error.code
         error.close()

@@ -8,7 +8,7 @@ from table_files import lake_of, write_csv, write_lines
 from judge_audit.core.errors import InputError
 from judge_audit.core.tables import TABLES, definition, from_rows
 from judge_audit.inputs.ingest.importer import import_file
-from judge_audit.inputs.ingest.kinds import find_kind, kind_names
+from judge_audit.inputs.ingest.kinds import table_kinds
 from judge_audit.people.readings import SCHEMA, readings_of
 from judge_audit.stimuli.axes import builtin_axes
 
@@ -25,12 +25,11 @@ def faults_of(folder, kind, header, rows):
 
 
 def test_every_kind_names_columns_of_its_table():
-    for name in kind_names():
-        kind = find_kind(name)
-        assert kind.TABLE in TABLES
+    for name, kind in table_kinds().items():
+        assert kind.table in TABLES
         if name not in {"scores", "labels"}:
             known = {column.name for column in definition(name).columns}
-            assert {column.name for column in kind.COLUMNS} <= known
+            assert {column.name for column in kind.columns} <= known
 
 
 def test_decisions_are_taken_with_their_times(tmp_path):

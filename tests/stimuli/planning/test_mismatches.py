@@ -15,7 +15,7 @@ from judge_audit.core.errors import InputError, MachineryError, UsageError
 from judge_audit.demo.scene_pairs import write_scene_pairs
 from judge_audit.inputs.items import read_items
 from judge_audit.inputs.pairs import read_pairs
-from judge_audit.inputs.prompt_pool import read_strangers
+from judge_audit.inputs.prompt_pool import read_prompt_pool
 from judge_audit.judges.calling.score_calls import score_block
 from judge_audit.judges.cards.card import Card
 from judge_audit.judges.protocol import Reply
@@ -264,13 +264,13 @@ def test_repeats_ask_a_damaged_member_as_often(rows):
 def test_strangers_are_rows_of_topic_and_prompt(tmp_path):
     path = tmp_path / "strangers.csv"
     path.write_text("topic,prompt\nsea,a boat\nfood,a cake\n", encoding="utf-8")
-    assert read_strangers(path) == (("food", "a cake"), ("sea", "a boat"))
+    assert read_prompt_pool(path) == (("food", "a cake"), ("sea", "a boat"))
     path.write_text("topic,prompt\n,a boat\n", encoding="utf-8")
     with pytest.raises(InputError, match="row 1, column topic"):
-        read_strangers(path)
+        read_prompt_pool(path)
     path.write_text("prompt\na boat\n", encoding="utf-8")
     with pytest.raises(InputError, match="topic: this column is missing"):
-        read_strangers(path)
+        read_prompt_pool(path)
 
 
 def test_real_generated_pictures_are_damaged_where_it_is_declared_and_nowhere_else(shared_cases):

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.inputs.ingest.columns import Field
-from judge_audit.inputs.ingest.rows import Taken, numbered, read_values, refuse_twice, unknown_note
+from judge_audit.inputs.ingest.rows import TableKind, Taken, numbered, read_values, refuse_twice, unknown_note
 
 if TYPE_CHECKING:
     from judge_audit.inputs.ingest.column_mapping import Reading
     from judge_audit.inputs.ingest.reshape import Arranged
     from judge_audit.inputs.ingest.rows import Around
 
-TABLE = "choices"
-VALUE = "item_id"
-WIDE_AS = "annotator_id"
 COLUMNS = (
     Field("group_id", "name", needed=True, filled=True),
     Field("item_id", "name", needed=True),
@@ -33,23 +30,23 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     rows, faults = read_values(arranged, COLUMNS)
     empty = sum(not row["item_id"] and not row["tied"] for _, row in rows)
     picked = [(entry, row) for entry, row in rows if row["item_id"] or row["tied"]]
-    strangers = [
+    unfit = [
         (entry, row)
         for entry, row in picked
         if row["candidates"] and not set(_picks(row)) <= set(row["candidates"])
     ]
     faults += [
         arranged.fault(entry, "item_id", f"“{', '.join(_picks(row))}” is none of the group's candidates.")
-        for entry, row in strangers
+        for entry, row in unfit
     ]
     both = [(entry, row) for entry, row in picked if row["item_id"] and row["tied"]]
     faults += [
         arranged.fault(entry, "tied", "either one item is chosen or several are tied.") for entry, _ in both
     ]
-    strangers += both
+    unfit += both
     for _, row in picked:
         row["item_id"] = row["item_id"] or None
-    refused = {id(row) for _, row in strangers}
+    refused = {id(row) for _, row in unfit}
     sound = [(entry, row) for entry, row in picked if id(row) not in refused]
     named, nameless = (
         [pair for pair in sound if bool(pair[1]["annotator_id"]) == known] for known in (True, False)
@@ -59,7 +56,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     kept = sorted([*kept, *nameless], key=lambda pair: pair[0].number)
     numbered(kept, KEY)
     return Taken(
-        {TABLE: [row for _, row in kept]},
+        {"choices": [row for _, row in kept]},
         faults + twice,
         unknown_note(kept, "chose"),
         [f"{empty:,} empty picks are no choices."] if empty else [],
@@ -69,3 +66,8 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
 def _picks(row: dict[str, Any]) -> list[str]:
     """Give what was chosen: one, or several that are tied."""
     return [row["item_id"]] if row["item_id"] else list(row["tied"] or ())
+
+
+KIND = TableKind(
+    name="choices", columns=COLUMNS, take=take, table="choices", value="item_id", wide_as="annotator_id"
+)

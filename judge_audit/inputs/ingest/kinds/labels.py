@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.inputs.ingest.columns import Field, Unfit, is_nothing, number_of, shortened
-from judge_audit.inputs.ingest.rows import Taken, numbered, read_values, refuse_twice, unknown_note
+from judge_audit.inputs.ingest.rows import TableKind, Taken, numbered, read_values, refuse_twice, unknown_note
 
 if TYPE_CHECKING:
     from judge_audit.inputs.ingest.column_mapping import Reading, Scale
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-TABLE = "labels"
-VALUE = "value"
-WIDE_AS = "annotator_id"
 COLUMNS = (
     Field("item_id", "name", needed=True, filled=True),
     Field("value", "text", needed=True),
@@ -46,7 +43,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         try:
             labels.append((entry, _label(row, reading)))
         except Unfit as error:
-            faults.append(arranged.fault(entry, VALUE, str(error)))
+            faults.append(arranged.fault(entry, "value", str(error)))
     named, nameless = (
         [pair for pair in labels if bool(pair[1]["annotator_id"]) == known] for known in (True, False)
     )
@@ -56,7 +53,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     faults += twice
     rows = sorted([*kept, *nameless], key=lambda pair: pair[0].number)
     return Taken(
-        {TABLE: [row for _, row in rows]},
+        {"labels": [row for _, row in rows]},
         faults,
         [*unknown_note(rows, "labelled"), *_level_note(reading), *_source_note(rows)],
         [f"{empty:,} empty values are no labels."] if empty else [],
@@ -111,3 +108,8 @@ def _source_note(rows: list[tuple[Entry, Row]]) -> list[str]:
     return [
         "The file does not say which generator each image came from: labels take it from the judge's items."
     ]
+
+
+KIND = TableKind(
+    name="labels", columns=COLUMNS, take=take, table="labels", value="value", wide_as="annotator_id"
+)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judge_audit.inputs.ingest.columns import Field
-from judge_audit.inputs.ingest.rows import Taken, read_values, refuse_twice
+from judge_audit.inputs.ingest.rows import NAMED_TWICE, TableKind, Taken, read_values, refuse_twice
 
 if TYPE_CHECKING:
     from judge_audit.inputs.ingest.column_mapping import Reading
     from judge_audit.inputs.ingest.reshape import Arranged
     from judge_audit.inputs.ingest.rows import Around
 
-TABLE = "pairs"
-VALUE = ""
-WIDE_AS = ""
 COLUMNS = (
     Field("pair_id", "name", needed=True, filled=True),
     Field("kind", "name", needed=True, filled=True),
@@ -30,7 +27,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     """Make pairs of a file."""
     del reading, around
     rows, faults = read_values(arranged, COLUMNS)
-    kept, twice = refuse_twice(arranged, rows, ("pair_id",), "this name stands in row {first} already.")
+    kept, twice = refuse_twice(arranged, rows, ("pair_id",), NAMED_TWICE)
     same = [
         arranged.fault(entry, "damaged", "it is the intact member itself.")
         for entry, row in kept
@@ -38,6 +35,9 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     ]
     sound = [row for _, row in kept if row["intact"] != row["damaged"]]
     return Taken(
-        {TABLE: [{**row, "cluster": row["cluster"] or row["pair_id"]} for row in sound]},
+        {"pairs": [{**row, "cluster": row["cluster"] or row["pair_id"]} for row in sound]},
         faults + twice + same,
     )
+
+
+KIND = TableKind(name="pairs", columns=COLUMNS, take=take, table="pairs")

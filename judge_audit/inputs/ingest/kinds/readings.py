@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judge_audit.inputs.ingest.columns import Field
-from judge_audit.inputs.ingest.rows import Taken, read_values, refuse_twice
+from judge_audit.inputs.ingest.rows import TableKind, Taken, read_values, refuse_twice
 from judge_audit.people.readings import reading_of
 
 if TYPE_CHECKING:
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from judge_audit.inputs.ingest.reshape import Arranged
     from judge_audit.inputs.ingest.rows import Around
 
-TABLE = "readings"
-VALUE = "perceptible"
-WIDE_AS = "annotator_id"
 COLUMNS = (
     Field("item_id", "name", needed=True, filled=True),
     Field("axis", "name", needed=True, filled=True),
@@ -40,14 +37,19 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     """Make readings of a file; an empty point is “never noticed”."""
     del reading
     rows, faults = read_values(arranged, COLUMNS)
-    found = []
+    readings = []
     for entry, row in rows:
         texts = {name: row[name] for name in row if name in arranged.columns}
         made, wrong = reading_of(texts, around.axes, None)
         faults += [arranged.fault(entry, column, said) for column, said in wrong.items()]
         if not wrong:
             seen = {name: row[name] or None for name in SEEN}
-            found.append((entry, {**made, **seen, "row": entry.number, "revision": 0}))
+            readings.append((entry, {**made, **seen, "row": entry.number, "revision": 0}))
     said = "this reader read this ladder in row {first} already; keep one of them."
-    kept, twice = refuse_twice(arranged, found, KEY, said)
-    return Taken({TABLE: [row for _, row in kept]}, faults + twice)
+    kept, twice = refuse_twice(arranged, readings, KEY, said)
+    return Taken({"readings": [row for _, row in kept]}, faults + twice)
+
+
+KIND = TableKind(
+    name="readings", columns=COLUMNS, take=take, table="readings", value="perceptible", wide_as="annotator_id"
+)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.inputs.ingest.columns import Field
-from judge_audit.inputs.ingest.rows import Taken, read_values, refuse_twice, unknown_note
+from judge_audit.inputs.ingest.rows import (
+    NAMED_TWICE,
+    TableKind,
+    Taken,
+    read_values,
+    refuse_twice,
+    unknown_note,
+)
 from judge_audit.people.review_sample import QUEUES
 
 if TYPE_CHECKING:
@@ -16,9 +23,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-TABLE = "reviews"
-VALUE = ""
-WIDE_AS = ""
 COLUMNS = (
     Field("review_id", "name", needed=True, filled=True),
     Field("item_id", "name", needed=True, filled=True),
@@ -47,7 +51,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     for _, row in rows:
         row |= {"queue": row["queue"] or "", "dimension": row["dimension"] or OVERALL}
         row["pack_id"] = around.pack
-    kept, twice = refuse_twice(arranged, rows, KEY, "this name stands in row {first} already.")
+    kept, twice = refuse_twice(arranged, rows, KEY, NAMED_TWICE)
     beyond = [
         arranged.fault(entry, column, said)
         for column, said, fits in (
@@ -62,7 +66,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         for entry, row in kept
         if _is_probability(row["inclusion"]) and _is_size(row["stratum_size"])
     ]
-    return Taken({TABLE: [row for _, row in sound]}, faults + twice + beyond, _notes(sound))
+    return Taken({"reviews": [row for _, row in sound]}, faults + twice + beyond, _notes(sound))
 
 
 def _is_probability(value: float | None) -> bool:
@@ -81,3 +85,6 @@ def _notes(rows: list[tuple[Entry, Row]]) -> list[str]:
             "rates of all decisions cannot be made of them."
         )
     return notes
+
+
+KIND = TableKind(name="reviews", columns=COLUMNS, take=take, table="reviews")

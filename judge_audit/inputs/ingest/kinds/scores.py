@@ -5,15 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.inputs.ingest.answers import EMPTY, call_row, packed, read_raw, score_rows, state_lines
 from judge_audit.inputs.ingest.columns import Field
-from judge_audit.inputs.ingest.covariates import check_names, covariate_rows
-from judge_audit.inputs.ingest.items import ITEM_COLUMNS, NO_SOURCE, items_of_rows, probe_name, probe_row
-from judge_audit.inputs.ingest.rows import Taken, read_values
-from judge_audit.inputs.ingest.table_judge import against_lake, describe, held_scores
+from judge_audit.inputs.ingest.items import (
+    ITEM_COLUMNS,
+    NO_SOURCE,
+    check_names,
+    covariate_rows,
+    items_of_rows,
+    probe_name,
+    probe_row,
+)
+from judge_audit.inputs.ingest.rows import TableKind, Taken, read_values
+from judge_audit.inputs.ingest.table_judge import (
+    EMPTY,
+    against_lake,
+    call_row,
+    describe,
+    held_scores,
+    packed,
+    read_raw,
+    score_rows,
+    state_lines,
+)
 from judge_audit.judges.cards.reply_rules import rule_of
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import CallsRow, ItemsRow, ScoresRow
+
     from judge_audit.core.errors import Fault
     from judge_audit.core.vocabulary import State
     from judge_audit.inputs.ingest.column_mapping import Reading
@@ -24,9 +42,6 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
     Found = tuple[float | None, State]
 
-TABLE = "calls"
-VALUE = "value"
-WIDE_AS = "dimension"
 COLUMNS = (
     Field("item_id", "name", needed=True, filled=True),
     Field("value", "text", needed=True),
@@ -64,9 +79,9 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     faults += [*wrong, *twice, *unread]
     judge_id = card.judge_id
     held = held_scores(around.lake, judge_id)
-    calls: list[Row] = []
-    scores: list[Row] = []
-    told: list[tuple[str, str, State]] = []
+    calls: list[CallsRow] = []
+    scores: list[ScoresRow] = []
+    states: list[tuple[str, str, State]] = []
     known = 0
     for (item_id, repeat), answer in answers.items():
         there, fresh, odd = against_lake(held, item_id, repeat, answer.found)
@@ -78,7 +93,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         if not there:
             calls.append(call_row(judge_id, probe_id, repeat, packed(answer.raw), answer.found))
         scores += score_rows(judge_id, card.parser_version, probe_id, repeat, fresh)
-        told += [(name, items[item_id]["source"], state) for name, (_, state) in fresh.items()]
+        states += [(name, items[item_id]["source"], state) for name, (_, state) in fresh.items()]
     kept = {item_id for item_id, _ in answers}
     listed = [item for item_id, item in items.items() if item_id in kept]
     probes = [probe_row(items[item_id], repeat) for item_id, repeat in answers]
@@ -86,7 +101,7 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         {"items": listed, "probes": probes, "calls": calls, "scores": scores},
         faults,
         _notes(listed),
-        [*state_lines(told), *([f"{known:,} answers were in the lake already."] if known else [])],
+        [*state_lines(states), *([f"{known:,} answers were in the lake already."] if known else [])],
         [covariates] if covariates else [],
     )
 
@@ -133,12 +148,15 @@ def _contradicts(
         f"the lake holds {describe(held)} of this judge for {name}, the file {now}. Answers to the same question "
         "asked again need a column repeat; a judge that has changed needs another version or epoch in its card."
     )
-    return arranged.fault(answer.entries[given], VALUE, said)
+    return arranged.fault(answer.entries[given], "value", said)
 
 
-def _notes(items: list[Row]) -> list[str]:
+def _notes(items: list[ItemsRow]) -> list[str]:
     lost = sum(item["source"] == NO_SOURCE for item in items)
     if not lost:
         return []
     said = f"The file does not say which generator {lost:,} of {len(items):,} images came from"
     return [f"{said}: figures within a source cannot be made of them."]
+
+
+KIND = TableKind(name="scores", columns=COLUMNS, take=take, table="calls", value="value", wide_as="dimension")
