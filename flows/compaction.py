@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from judge_audit_flows.deployed import settled
+from judge_audit_flows.deployment.deployed_audit import settled
 from judge_audit_flows.deployment.parameters import STEADY, Persistence
 from judge_audit_flows.runtime.outcome import Ending, persisted
 from prefect import flow, get_run_logger

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge_audit_flows.deployed import Wanted, audited, settled
+from judge_audit_flows.deployment.deployed_audit import Wanted, audited, settled
 from judge_audit_flows.deployment.parameters import NO_OVERRIDES, STEADY, Overrides, Persistence
 from judge_audit_flows.runtime.outcome import refused
 from judge_audit_flows.runtime.stale_runs import STALE, Patience, tidied

@@ -263,8 +263,8 @@ def _judge(
     else:
         made = make_judge(registry, version, folder)
         more |= {"artifact_digest": made.digest, "source_uri": made.source}
-        told = run_release(configured(configuration, made, folder), current_progress(), use=settings.use)
-        answer = told.document["gate"]
+        release = run_release(configured(configuration, made, folder), current_progress(), use=settings.use)
+        answer = release.gated.document
     close(ledger, version, round_, answer, **more)
 
 

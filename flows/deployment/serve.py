@@ -41,7 +41,7 @@ def run_serve(
     only: tuple[str, ...] = (),
     file: str | None = None,
     port: int | None = None,
-    say: Callable[[str], object] = print,
+    say: Callable[[str], object],
 ) -> None:
     """Serve the deployments until interrupted: at the configured server, else at one of our own.
 

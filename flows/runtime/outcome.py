@@ -108,16 +108,6 @@ def persisted(
     return ending
 
 
-def in_plain_words(lines: Sequence[str], *, gated: bool) -> str:
-    """Say what an audit came to: how the gate stands where it was asked, the position, and what stands in the way."""
-    position = [line for line in lines if line.startswith("Position: ")]
-    canaries = [line for line in lines if line.startswith("Canaries: ")]
-    if not gated:
-        return "\n".join([*position, *canaries])
-    told = [line for line in lines if not line.startswith(("Position: ", "Canaries: ", "Report: "))]
-    return "\n".join([*told[:1], *position, *canaries, *told[1:]])
-
-
 def gate_event(state: str) -> str:
     """Name the event that says how the gate stands: judge-audit.gate.open, .shut or .cannot-be-asked."""
     return f"judge-audit.gate.{state.replace(' ', '-')}"

@@ -83,6 +83,7 @@ def demo(
 
 def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json: bool) -> None:
     """Import published ratings and replies, and audit both judges beside the people."""
+    from judge_audit.audits.run_summary import lines_of
     from judge_audit.cli.configuration import configured
     from judge_audit.demo.published import JUDGES, card_path, import_published
     from judge_audit.lake import Lake
@@ -100,7 +101,7 @@ def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json
         told.append(result.document)
         if not as_json:
             typer.echo(f"\n{judge}")
-            for line in result.lines:
+            for line in lines_of(result):
                 typer.echo(line)
     if as_json:
         print_json(told)
@@ -199,6 +200,7 @@ def release(
     as_json: bool = AS_JSON,
 ) -> None:
     """Audit a candidate and ask the gate. Exit codes: 0 open, 1 shut, 2 cannot be asked, 3 the machinery failed."""
+    from judge_audit.audits.run_summary import lines_of
     from judge_audit.cli.configuration import configured
     from judge_audit.core.progress import shown
 
@@ -209,7 +211,7 @@ def release(
     if as_json:
         print_json(told.document)
     else:
-        for line in told.lines:
+        for line in lines_of(told):
             typer.echo(line)
     raise typer.Exit(told.code)
 
@@ -222,12 +224,14 @@ def _names(text: str | None) -> str | list[str] | None:
 
 
 def _audit(configuration: Configuration, *, dry_run: bool, as_json: bool) -> None:
-    """Hand a configuration to the audit flow and print what it says."""
+    """Hand a configuration to the audit flow and print what it came to."""
+    from judge_audit.audits.run_summary import lines_of
+
     result = _result(configuration, dry_run=dry_run)
     if as_json:
         print_json(result.document)
     else:
-        for line in result.lines:
+        for line in lines_of(result):
             typer.echo(line)
 
 

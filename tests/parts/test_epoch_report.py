@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge_audit.audits import stages
+from judge_audit.audits.pipeline import LocalExecutor
 from judge_audit.audits.stages.gate import before
 from judge_audit.decisions.gate.evaluate import held_against
 from judge_audit.lake.connect import connect
@@ -21,12 +21,12 @@ from night_server import nights_in  # noqa: E402
 
 
 def whole(nights, **options):
-    current = nights.session(**options)
-    prepared = stages.prepare(current)
-    nights.ask(current, prepared)
-    stages.score_controls(current, prepared)
-    stages.check(current, prepared)
-    return prepared, stages.report(current, prepared)
+    executor = LocalExecutor(nights.context(**options))
+    prepared = executor.prepare()
+    nights.ask(executor, prepared)
+    executor.controls(prepared)
+    executor.check(prepared)
+    return prepared, executor.report(prepared)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,10 @@ from deployed_project import descendants, end, make_project, wait_for
 pytest.importorskip("prefect")
 pytestmark = [pytest.mark.parts, pytest.mark.timeout(400)]
 
-SERVE = "from judge_audit_flows.deployment.serve import run_serve; run_serve(only=('nightly', 'tidy'), port={port})"
+SERVE = (
+    "from judge_audit_flows.deployment.serve import run_serve; "
+    "run_serve(only=('nightly', 'tidy'), port={port}, say=print)"
+)
 
 
 def serving(folder, port="None"):

@@ -7,8 +7,6 @@ items: sources and clusters take turns, and no score is known to it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,35 +14,33 @@ from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 from judge_audit.stimuli.planning.probes import turns
 from judge_audit.stimuli.sight_probes import SIGHT
 
-if TYPE_CHECKING:
-    from judge_audit.audits.session import Session
-
 ITEMS = 600
-"""Untouched items that controls answer at the most, beside the members of pairs."""
+"""Untouched items that controls answer at the most, besides the members of pairs."""
 
 LADDERS = 128
 """Items whose ladders and combinations they answer at the most."""
 
 
-def shown_to_controls(current: Session, plan_id: str) -> tuple[frozenset[str], frozenset[str]] | None:
+def shown_to_controls(
+    items: pa.Table, probes: pa.Table, mismatches: pa.Table, *, seed: int
+) -> tuple[frozenset[str], frozenset[str]] | None:
     """Name the items that controls answer untouched, and those whose ladders they answer; None for all.
 
-    A table of scores has its own bound, see `asking`.
+    Args:
+        items: The items of a plan, without its anchors.
+        probes: Its probes.
+        mismatches: Its pairs.
+        seed: Seed of the draw.
     """
-    probes = current.plan_table("probes", plan_id).select(["item_id", "axis"])
     climbing = pc.unique(probes.filter(pc.invert(_plain(probes["axis"])))["item_id"])
-    pairs = current.plan_table("mismatches", plan_id)
-    members = {name for column in ("intact", "damaged") for name in pairs[column].to_pylist()}
-    damaged = set(pairs["damaged"].to_pylist()) - set(pairs["intact"].to_pylist())
-    items = current.items_of(plan_id).select(["item_id", "source", "cluster"])
-    if current.is_table or (items.num_rows <= ITEMS and len(climbing) <= LADDERS):
+    if items.num_rows <= ITEMS and len(climbing) <= LADDERS:
         return None
-    order = turns(
-        [row for row in items.to_pylist() if row["item_id"] not in damaged], current.configuration.seed
-    )
+    intact, damaged = (set(mismatches[column].to_pylist()) for column in ("intact", "damaged"))
+    rows = items.select(["item_id", "source", "cluster"]).to_pylist()
+    order = turns([row for row in rows if row["item_id"] not in damaged - intact], seed)
     carriers = set(climbing.to_pylist())
     ladders = [name for name in order if name in carriers][:LADDERS]
-    return frozenset({*order[:ITEMS], *ladders, *members}), frozenset(ladders)
+    return frozenset({*order[:ITEMS], *ladders, *intact, *damaged}), frozenset(ladders)
 
 
 def only_shown(rows: pa.Table, shown: tuple[frozenset[str], frozenset[str]] | None) -> pa.Table:

@@ -1,4 +1,4 @@
-"""The stage that gives a complete audit its place in history: its judge beside those before it, on the anchors."""
+"""The stage that gives a complete audit its place in history: its judge next to those before it, on the anchors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 
-def remember(lake: Lake, audit_id: str) -> None:
+def compare_with_earlier(lake: Lake, audit_id: str) -> None:
     """Compare the order of the anchors with that of the night before and of the judge approved then.
 
     The same judge has the same order, and without anchors there is none: then nothing is written. What cannot be
@@ -44,22 +44,22 @@ def earlier(lake: Lake, row: Row) -> list[Row]:
     Returns:
         Rows of `audits`, each once.
     """
-    held = Held(lake, row["ended_at"])
-    name, place = held.name_of(row["judge_id"]), (row["ended_at"], row["audit_id"])
-    found: dict[str, Row] = {}
+    status = Held(lake, row["ended_at"])
+    name, place = status.name_of(row["judge_id"]), (row["ended_at"], row["audit_id"])
+    others: dict[str, Row] = {}
     for read in ("recent_audits", "all_audits"):  # all of them only where the latest do not tell
-        audits: list[Row] = getattr(held, read)
+        audits: list[Row] = getattr(status, read)
         own = [
             audit
             for audit in audits
-            if held.name_of(audit["judge_id"]) == name and (audit["ended_at"], audit["audit_id"]) < place
+            if status.name_of(audit["judge_id"]) == name and (audit["ended_at"], audit["audit_id"]) < place
         ]
         if own:
-            found[own[-1]["audit_id"]] = own[-1]
+            others[own[-1]["audit_id"]] = own[-1]
             break
-    for approval in held.approvals:
-        if held.name_of(approval["judge_id"]) == name and approval["approved_at"] <= row["ended_at"]:
-            found |= {audit["audit_id"]: audit for audit in held.audits([approval["audit_id"]])}
+    for approval in status.approvals:
+        if status.name_of(approval["judge_id"]) == name and approval["approved_at"] <= row["ended_at"]:
+            others |= {audit["audit_id"]: audit for audit in status.audits([approval["audit_id"]])}
             break
-    found.pop(row["audit_id"], None)
-    return list(found.values())
+    others.pop(row["audit_id"], None)
+    return list(others.values())
