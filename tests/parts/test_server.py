@@ -36,7 +36,7 @@ with embedded_server(Path(sys.argv[1])) as url:
 WAIT = """
 import signal, sys, time
 from pathlib import Path
-from judge_audit_flows import server
+from judge_audit_flows.runtime import server
 # A shell without job control has what it runs in the background ignore interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 start = server.spawn
