@@ -15,7 +15,7 @@ from judge_audit.audits.context import context_of
 from judge_audit.audits.pipeline import LocalExecutor
 from judge_audit.core.configuration import Configuration
 from judge_audit.core.progress import current_progress
-from judge_audit.stimuli.planning.blocks import Deal, Pace, rounds
+from judge_audit.stimuli.planning.blocks import Deal, rounds
 
 if TYPE_CHECKING:
     from judge_audit.audits.model import Prepared
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.planning.blocks import Block
 
 
-class TaskExecutor:
+class TaskExecutor(LocalExecutor):
     """Runs each stage as a task, and the scoring as many: some seconds of work each."""
 
     def __init__(self, configuration: dict[str, Any]) -> None:
@@ -34,18 +34,18 @@ class TaskExecutor:
             configuration: A resolved configuration as plain values, as tasks are handed it.
         """
         self._configuration = configuration
-        self._given = Configuration.from_json(configuration)
-        self.context, self.progress = context_of(self._given), current_progress()
-        self._pace = Pace()
+        super().__init__(context_of(Configuration.from_json(configuration)), current_progress())
         self._number = 0
 
-    def prepare(self) -> Prepared:
-        """Plan the audit."""
+    def prepare(self, *, dry: bool = False) -> Prepared:
+        """Plan the audit; a dry run needs no task."""
+        assert not dry
         return prepare(self._configuration, name=self._name("prepare"))
 
     def score(self, prepared: Prepared) -> int:
         """Score the blocks of a plan, some seconds of work a task, and count the answers bought."""
-        lanes = lanes_of(self._given.runner, workers_of(self._given), self.context.judge.card.concurrency)
+        given, card = self.context.configuration, self.context.judge.card
+        lanes = lanes_of(given.runner, workers_of(given), card.concurrency)
         labels = TaskLabels(self.context, prepared)
         # A task is told what it needs and no more: the blocks of a large plan are long lists.
         briefly = replace(prepared, blocks=())
@@ -65,7 +65,7 @@ class TaskExecutor:
                     break
                 future = done.get()
                 taken = waiting.pop(future.task_run_id)
-                scored = result_of_task(future, self._given)
+                scored = result_of_task(future, given)
                 bought += scored.bought
                 self._pace.learn(sum(block.left for block in taken), scored.seconds)
                 self._advance(prepared, taken)
@@ -73,9 +73,9 @@ class TaskExecutor:
 
     def _advance(self, prepared: Prepared, taken: tuple[Block, ...]) -> None:
         """Show how far it is where the workers are other processes, which show nothing."""
-        if self._given.runner != THREADS:
+        if self.context.configuration.runner != THREADS:
             self.progress.advance(sum(block.probes for block in taken))
-            self.progress.tell(LocalExecutor(self.context, self.progress).spent(prepared))
+            self.progress.tell(self.spent(prepared))
 
     def controls(self, prepared: Prepared) -> None:
         """Have the controls answer."""

@@ -17,7 +17,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from judge_audit.audits.stages import budget, check, combinations, gate, plan, report, score
 from judge_audit.core.progress import Progress
@@ -57,37 +57,7 @@ class CompletedRelease:
     gated: Gated
 
 
-class Executor(Protocol):
-    """How the stages of one audit are run: in this process, or as tasks of an orchestrator."""
-
-    @property
-    def context(self) -> AuditContext:
-        """What this process keeps of the audit."""
-
-    @property
-    def progress(self) -> Progress:
-        """Where progress is shown."""
-
-    def prepare(self) -> Prepared:
-        """Plan the audit."""
-
-    def score(self, prepared: Prepared) -> int:
-        """Have the judge answer all blocks, and count the answers bought."""
-
-    def controls(self, prepared: Prepared) -> None:
-        """Have the controls answer."""
-
-    def check(self, prepared: Prepared) -> None:
-        """Measure, and give verdicts and standings."""
-
-    def report(self, prepared: Prepared) -> Outcome:
-        """Write the report."""
-
-    def gate(self, prepared: Prepared, use: str | None, baseline: str) -> Gated:
-        """Ask the release gate, and write the certificate."""
-
-
-def run_stages(executor: Executor) -> CompletedAudit:
+def run_stages(executor: LocalExecutor) -> CompletedAudit:
     """Make an audit.
 
     Raises:
@@ -116,7 +86,7 @@ def run_stages(executor: Executor) -> CompletedAudit:
     return CompletedAudit(prepared, bought, executor.report(prepared))
 
 
-def run_release(executor: Executor, use: str | None, baseline: str) -> CompletedRelease:
+def run_release(executor: LocalExecutor, use: str | None, baseline: str) -> CompletedRelease:
     """Audit a candidate, its anchors first, and ask the release gate.
 
     Args:
@@ -147,7 +117,7 @@ def read_inputs(context: AuditContext, progress: Progress) -> None:
 
 
 class LocalExecutor:
-    """Runs every stage in this process, the scoring in threads."""
+    """Runs every stage in this process, the scoring in threads; a subclass runs them elsewhere."""
 
     def __init__(self, context: AuditContext, progress: Progress | None = None) -> None:
         """Run the stages of one audit.

@@ -192,7 +192,8 @@ def test_a_deployed_compaction_puts_small_files_together_and_says_so(world):
 
 def test_registered_models_are_looked_for_where_a_registry_is_named_or_when_asked_to(tmp_path):
     from judge_audit_flows.deployment.prefect_file import read_entries
-    from judge_audit_flows.registry import DEPLOYMENT, REGISTERED
+    from judge_audit_flows.registry import REGISTERED
+    from judge_audit_flows.runtime.registry_runs import DEPLOYMENT
 
     audit = make_project(tmp_path)
     of_registries = {"registered", "submit", "look"}

@@ -1,8 +1,9 @@
-"""What is asked and what was answered, read from the lake: probes by item, and scores next to their probes."""
+"""Judges, what they are asked and what they answered, in the lake: probes by item, scores next to their probes."""
 
 from __future__ import annotations
 
 import platform
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from judge_audit.audits.model import PlanTables, Prepared
+    from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
     from judge_audit.stimuli.planning.blocks import Block
 
@@ -29,6 +31,16 @@ if TYPE_CHECKING:
 
     Answered = tuple[pa.Table, pa.Table]
     """Calls (probe_id, repeat, state) and scores (probe_id, repeat, dimension, value, state) of one judge."""
+
+
+def register(lake: Lake, cards: Sequence[Card]) -> None:
+    """Put judges and their labels into the lake; one seen before costs nothing."""
+    for card in cards:
+        control = card.kind in {"control", "ruler"}
+        judge = {"judge_id": card.judge_id, "kind": card.kind, "card": card.as_json(), "is_control": control}
+        label = {"judge_id": card.judge_id, "name": card.name, "version": card.version, "is_control": control}
+        lake.commit({"judges": from_rows("judges", [{**judge, "registered_at": datetime.now(UTC)}])})
+        lake.commit({"judge_labels": from_rows("judge_labels", [label])})
 
 
 def commit_answers(lake: Lake, calls: Sequence[Row], scores: Sequence[Row]) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from judge_audit.audits.inputs import planned_pixels
+from judge_audit.audits.stages.answers import register
 from judge_audit.audits.stages.budget import purse_of
-from judge_audit.audits.stages.judges import register
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import say

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from judge_audit.core.formatting import minute
+from judge_audit.core.messages import say
+
+if TYPE_CHECKING:
+    from judge_audit.lake import Lake
+
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+from judge_audit.core.tables import from_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judge_audit.judges.cards.card import Card
+    from judge_audit.lake import Lake
+
 import secrets
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,14 +36,11 @@ from judge_audit.anchors.tables import item_rows
 from judge_audit.audits.inputs import pixels_of
 from judge_audit.audits.model import KEYS, Planned, Prepared
 from judge_audit.audits.plugins import part_digests
-from judge_audit.audits.stages.answers import measured_by_instruments
+from judge_audit.audits.stages.answers import measured_by_instruments, register
 from judge_audit.audits.stages.canaries import watch
-from judge_audit.audits.stages.clock_skew import clock_notes
-from judge_audit.audits.stages.judges import register
 from judge_audit.audits.stages.score import instruments
 from judge_audit.core.digests import canonical_json, file_digest, row_digest, text_digest
-from judge_audit.core.messages import say
-from judge_audit.core.tables import empty, from_rows
+from judge_audit.core.tables import empty
 from judge_audit.core.vocabulary import State
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
@@ -36,6 +52,8 @@ from judge_audit.stimuli.planning.probes import make_plan, turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from judge_audit_schemas.rows import AuditsRow
 
     from judge_audit.anchors import AnchorsUsed
     from judge_audit.audits.inputs import AuditInputs
@@ -255,7 +273,7 @@ def audit_row(setup: ScoringSetup, inputs: AuditInputs, prepared: Prepared, stat
         digests[path] = file_digest(Path(path).read_bytes())
     if inputs.rules is not None and setup.mode.asks_judge:
         digests[configuration.rules] = inputs.rules.digest
-    row = {
+    row: AuditsRow = {
         "audit_id": prepared.audit_id,
         "status": status,
         "judge_id": prepared.judge_id,
@@ -279,3 +297,35 @@ def audit_row(setup: ScoringSetup, inputs: AuditInputs, prepared: Prepared, stat
         "canary_asking": prepared.canaries.asking if prepared.canaries else None,
     }
     return from_rows("audits", [row])
+
+
+TOLERANCE = timedelta(minutes=2)
+"""Clocks of machines that are kept in step differ by less."""
+
+
+def clock_notes(lake: Lake, now: datetime) -> tuple[str, ...]:
+    """Say that an audit in the lake is from the future: this machine's clock is behind, or another's was ahead.
+
+    Args:
+        lake: The lake.
+        now: This machine's time.
+    """
+    times = [
+        (row[name], row["audit_id"])
+        for row in lake.read("audits").select(["audit_id", "started_at", "ended_at"]).to_pylist()
+        for name in ("started_at", "ended_at")
+        if row[name] is not None
+    ]
+    if not times:
+        return ()
+    newest, audit_id = max(times)
+    if newest <= now + TOLERANCE:
+        return ()
+    return (
+        say(
+            "clocks.future",
+            audit=audit_id,
+            then=minute(newest),
+            now=minute(now),
+        ),
+    )
