@@ -82,3 +82,15 @@ def _listed(names: Iterable[str]) -> str:
     shown = [name for name in every if name != "untouched"] or every
     more = len(shown) - MOST_NAMES
     return ", ".join(shown[:MOST_NAMES]) + (f" +{more}" if more > 0 else "")
+
+
+def deployed_label() -> str:
+    """Call the run of a deployed flow by what it does and to which judges; called by Prefect within the run."""
+    from prefect.runtime import flow_run  # noqa: PLC0415 - not before its settings are exported
+
+    parameters = flow_run.get_parameters()
+    verb = str(flow_run.get_flow_name()).removeprefix("judge-audit-").replace("-", " ")
+    judges = parameters.get("judges") or filter(None, [parameters.get("judge")])
+    use = parameters.get("use")
+    parts = [f"{verb} {_listed(judges) or 'the judge of audit.yaml'}", f"for {use}" if use else ""]
+    return " · ".join(filter(None, parts))

@@ -29,11 +29,9 @@ import json
 from pathlib import Path
 from judge_audit_flows.runtime.server import _drain, embedded_server
 with embedded_server(Path("server")) as url:
-    from judge_audit_flows.audit import run_audit
+    from judge_audit_flows.nightly import ad_hoc
     from prefect.client.orchestration import get_client
-    from judge_audit.core.configuration import resolve
-    from judge_audit.core.progress import Progress
-    run_audit(resolve("audit.yaml"), Progress())
+    ad_hoc(str(Path("audit.yaml").resolve()))
     _drain(url, 0)
     with get_client(sync_client=True) as client:
         runs = {"flows": client.read_flow_runs(), "tasks": client.read_task_runs()}
@@ -65,9 +63,9 @@ def runs(tmp_path_factory):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_the_flow_run_is_called_by_judge_sources_and_axes(runs):
-    ((name, _),) = runs["flows"]
-    assert name == "audit bright 1 · x, y · blur, contrast-"
+def test_flow_runs_are_called_by_judge_sources_and_axes(runs):
+    names = {name for name, _ in runs["flows"]}
+    assert names == {"ad hoc the judge of audit.yaml", "audit bright 1 · x, y · blur, contrast-"}
 
 
 def test_every_task_is_called_by_its_judge_and_scoring_by_source_and_axes_or_pairs(runs):
@@ -80,7 +78,8 @@ def test_every_task_is_called_by_its_judge_and_scoring_by_source_and_axes_or_pai
     assert len(scoring) == len(set(scoring)) == len(names) - 4
 
 
-def test_every_run_is_tagged_with_project_and_judge(runs):
-    for _, tags in runs["flows"] + runs["tasks"]:
-        assert {"project:team", "judge:bright 1"} <= set(tags)
+def test_every_run_of_an_audit_is_tagged_with_project_and_judge(runs):
+    audit = [tags for name, tags in runs["flows"] if name.startswith("audit ")]
+    for tags in [*audit, *(tags for _, tags in runs["tasks"])]:
+        assert {"judge-audit", "project:team", "judge:bright 1"} <= set(tags)
     assert all("judge-audit-score" in tags for name, tags in runs["tasks"] if name.startswith("score"))
