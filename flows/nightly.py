@@ -119,5 +119,5 @@ def named_judges(audit: str, judges: tuple[str, ...]) -> tuple[str, ...]:
     if APPROVED not in judges:
         return judges or ("",)
     lake = Lake.open(resolve(audit).lake, create=False)
-    found = [name for judge in judges for name in (approved_judges(lake) if judge == APPROVED else [judge])]
-    return tuple(dict.fromkeys(found))
+    names = [name for judge in judges for name in (approved_judges(lake) if judge == APPROVED else [judge])]
+    return tuple(dict.fromkeys(names))

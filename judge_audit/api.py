@@ -86,7 +86,7 @@ def audit(
     Args:
         judge: A callable `score(images, prompts)`, a built-in name, `module:attribute`, a card's path or a judge.
             What a callable holds (attributes, closure, weights) makes it the judge it is; where that changes
-            without changing its answers, an attribute `identity` (a text) stands for it.
+            without changing its answers, an attribute `identity` (a text) names it.
         items: Path of the items file.
         axes: Names of axes; the nine that are climbed unasked by default, `["all"]` for every one.
         lake: Folder of the results; a temporary one by default.
@@ -101,7 +101,7 @@ def audit(
         BudgetReached: If max_calls or max_cost did not reach; everything bought is in the lake.
     """
     home = str(lake) if lake is not None else str(Path(tempfile.mkdtemp(prefix="judge-audit-")) / "lake")
-    given = {
+    choices = {
         "items": str(items),
         "axes": axes,
         "lake": home,
@@ -109,8 +109,8 @@ def audit(
         **options,
     }
     if isinstance(judge, (str, Path)):
-        given["judge"] = str(judge)
-    configuration = resolve(None, given)
+        choices["judge"] = str(judge)
+    configuration = resolve(None, choices)
     done = run_stages(LocalExecutor(AuditContext(configuration, load_judge(judge))))
     outcome = done.outcome
     return Audit(

@@ -90,16 +90,16 @@ def ensure(client: SyncPrefectClient, wanted: AutomationCore) -> str:
     Returns:
         made, changed or unchanged.
     """
-    found = client.read_automations_by_name(wanted.name)
-    for extra in found[1:]:
+    existing = client.read_automations_by_name(wanted.name)
+    for extra in existing[1:]:
         client.delete_automation(extra.id)
-    if not found:
+    if not existing:
         client.create_automation(wanted)
         return "made"
-    kept = wanted.model_copy(update={"enabled": found[0].enabled})
-    if _plain(found[0]) == _plain(kept):
+    changed = wanted.model_copy(update={"enabled": existing[0].enabled})
+    if _plain(existing[0]) == _plain(changed):
         return "unchanged"
-    client.update_automation(found[0].id, kept)
+    client.update_automation(existing[0].id, changed)
     return "changed"
 
 
@@ -112,7 +112,7 @@ def _plain(automation: AutomationCore) -> Any:  # noqa: ANN401 - nested plain va
 
 def _ordered(value: Any) -> Any:  # noqa: ANN401 - nested plain values
     if isinstance(value, dict):
-        return {name: _ordered(held) for name, held in value.items() if name != "id"}
+        return {name: _ordered(part) for name, part in value.items() if name != "id"}
     if isinstance(value, list):
-        return sorted((_ordered(held) for held in value), key=str)
+        return sorted((_ordered(part) for part in value), key=str)
     return value

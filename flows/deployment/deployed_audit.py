@@ -1,4 +1,4 @@
-"""What deployed flows have in common: attempts, progress in the run's log, an end that says why.
+"""One audit within a deployed flow: attempts, progress in the run's log, an end that says why.
 
 The library's errors carry a message for people. Prefect would put an exception's name before it and a traceback into
 the log; a deployed run ends in a state whose message is that sentence, after a few words that say what kind it is of.
@@ -67,12 +67,12 @@ def configured(wanted: Wanted, overrides: Overrides, *, apart: bool) -> Configur
         overrides: What was filled in.
         apart: Whether several judges are audited, each of which then has a folder of its own in the report's.
     """
-    given = {**overrides.given(), **({"judge": wanted.judge} if wanted.judge else {})}
-    configuration = resolve(wanted.audit, given)
+    choices = {**overrides.given(), **({"judge": wanted.judge} if wanted.judge else {})}
+    configuration = resolve(wanted.audit, choices)
     if not apart:
         return configuration
     report = f"{configuration.report.rstrip('/')}/{slug(configuration.judge)}"
-    return resolve(wanted.audit, {**given, "report": report})
+    return resolve(wanted.audit, {**choices, "report": report})
 
 
 def audited(wanted: Wanted, overrides: Overrides, persistence: Persistence, *, apart: bool = False) -> Ending:
@@ -130,7 +130,7 @@ def keep(judge: str, text: str, lines: Sequence[str], *, gated: bool) -> None:
 
 
 def announce(configuration: Configuration, gate: dict[str, Any]) -> None:
-    """Emit the event that says how the gate stands."""
+    """Emit the event that says what state the gate is in."""
     payload = {name: gate.get(name) for name in ("state", "use", "candidate", "baseline", "certificate")}
     emit_event(
         gate_event(str(gate["state"])),

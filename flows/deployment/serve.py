@@ -30,7 +30,7 @@ AT_ONCE = 4
 GLANCE_SECONDS = 2.0
 
 RUNS = {**QUIET, "PREFECT_LOGGING_LEVEL": "INFO"}
-"""What an audit is doing stands in its run's log."""
+"""What an audit is doing is in its run's log."""
 
 
 def run_serve(
@@ -89,7 +89,7 @@ def _ending_when_told() -> Iterator[None]:
 
 
 def home(audit: str) -> Path:
-    """Give the folder of the server's database: in the lake, or beside audit.yaml where the lake is no folder."""
+    """Give the folder of the server's database: in the lake, or next to audit.yaml where the lake is no folder."""
     lake = resolve(audit).lake
     return Path(audit).resolve().parent / FOLDER if "://" in lake else Path(lake) / FOLDER
 

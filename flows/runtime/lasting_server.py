@@ -37,7 +37,7 @@ def lasting_server(folder: Path, port: int | None = None) -> Iterator[tuple[str,
     """Run a server with a database of its own, on loopback only.
 
     Args:
-        folder: Where its database, its log and its settings lie; kept for the next time.
+        folder: Where its database, its log and its settings are; kept for the next time.
         port: Where it listens; None for the usual port or, if that is taken, a free one.
 
     Yields:

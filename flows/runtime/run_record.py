@@ -50,6 +50,6 @@ def flow_run_around() -> str | None:
     if "prefect" in sys.modules:  # not imported for this: it reads its settings once
         from prefect.runtime import flow_run  # noqa: PLC0415
 
-        if found := flow_run.get_id():
-            return str(found)
+        if run_id := flow_run.get_id():
+            return str(run_id)
     return os.environ.get("PREFECT__FLOW_RUN_ID")

@@ -45,7 +45,7 @@ TRIES = 3
 QUIET = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    # A failed task is told in one plain sentence by the command; a traceback before it helps nobody.
+    # A failed task is reported in one plain sentence by the command; a traceback before it helps nobody.
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
@@ -187,8 +187,8 @@ def _start(folder: Path) -> tuple[subprocess.Popen[str], str]:
 
 def last_words(folder: Path) -> str:
     """Give the end of the log of a server."""
-    told = (folder / LOG).read_text(encoding="utf-8", errors="replace")
-    return "\n".join(told.strip().splitlines()[-8:])
+    text = (folder / LOG).read_text(encoding="utf-8", errors="replace")
+    return "\n".join(text.strip().splitlines()[-8:])
 
 
 def spawn(folder: Path, settings: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:

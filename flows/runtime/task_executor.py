@@ -44,10 +44,10 @@ class TaskExecutor(LocalExecutor):
 
     def score(self, prepared: Prepared) -> int:
         """Score the blocks of a plan, some seconds of work a task, and count the answers bought."""
-        given, card = self.context.configuration, self.context.judge.card
-        lanes = lanes_of(given.runner, workers_of(given), card.concurrency)
+        configuration, card = self.context.configuration, self.context.judge.card
+        lanes = lanes_of(configuration.runner, workers_of(configuration), card.concurrency)
         labels = TaskLabels(self.context, prepared)
-        # A task is told what it needs and no more: the blocks of a large plan are long lists.
+        # A task is given what it needs and no more: the blocks of a large plan are long lists.
         briefly = replace(prepared, blocks=())
         bought = 0
         for share in rounds(prepared.blocks):
@@ -65,7 +65,7 @@ class TaskExecutor(LocalExecutor):
                     break
                 future = done.get()
                 taken = waiting.pop(future.task_run_id)
-                scored = result_of_task(future, given)
+                scored = result_of_task(future, configuration)
                 bought += scored.bought
                 self._pace.learn(sum(block.left for block in taken), scored.seconds)
                 self._advance(prepared, taken)

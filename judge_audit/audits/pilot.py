@@ -74,14 +74,14 @@ def known_of(
         UsageError: If the lake has no such audit, or it cannot serve as a pilot.
     """
     with connect(lake) as con:
-        found = con.execute(NEWEST, [audit]).fetchone()
-        if found is None:
+        newest = con.execute(NEWEST, [audit]).fetchone()
+        if newest is None:
             raise UsageError(
                 f"--audit {audit}: the lake has no such complete audit. Run one, or state the spread: "
                 "--spread 0.3 --retest 0 --step 0."
             )
-        see_kept(lake, str(found[0]))
-        facts = read_facts(con, str(found[0]))
+        see_kept(lake, str(newest[0]))
+        facts = read_facts(con, str(newest[0]))
         if facts.card.get("compares"):
             raise UsageError(
                 f"--audit {audit}: its judge compares two pictures and gives no score; the planner goes by the "
@@ -165,8 +165,8 @@ def _scaled(rows: Iterable[Row], sign: float) -> _Scaled:
     by_source: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         if not row["rung"]:
-            held = by_source.setdefault(row["source"], {}).setdefault(row["item_id"], [])
-            held.append(sign * row["value"])
+            values_of_item = by_source.setdefault(row["source"], {}).setdefault(row["item_id"], [])
+            values_of_item.append(sign * row["value"])
     scores: dict[str, list[float]] = {}
     places: dict[str, tuple[float, float]] = {}
     for source, items in sorted(by_source.items()):
@@ -183,11 +183,11 @@ def _scaled(rows: Iterable[Row], sign: float) -> _Scaled:
 
 def _matrix(lists: Iterable[Sequence[float]]) -> Floats:
     """Lay lists of different lengths under one another, NaN where they end."""
-    held = list(lists)
-    found = np.full((len(held), max(map(len, held))), np.nan)
-    for at, values in enumerate(held):
-        found[at, : len(values)] = values
-    return found
+    rows = list(lists)
+    matrix = np.full((len(rows), max(map(len, rows))), np.nan)
+    for at, values in enumerate(rows):
+        matrix[at, : len(values)] = values
+    return matrix
 
 
 def _widest(
@@ -207,13 +207,13 @@ def _widest(
         if point is None or row["strength"] >= point or row["item_id"] not in untouched.scores:
             continue
         mean, spread = untouched.places[row["source"]]
-        held = rungs.setdefault(row["axis"], {}).setdefault(row["item_id"], {})
-        held.setdefault(row["rung"], []).append((sign * row["value"] - mean) / spread)
+        by_rung = rungs.setdefault(row["axis"], {}).setdefault(row["item_id"], {})
+        by_rung.setdefault(row["rung"], []).append((sign * row["value"] - mean) / spread)
     widest = "", base
     for axis, items in sorted(rungs.items()):
         if len(items) < FEWEST:
             continue
-        last = _matrix(held[max(held)] for held in items.values())
+        last = _matrix(by_rung[max(by_rung)] for by_rung in items.values())
         before = _matrix(untouched.scores[item] for item in items)
         scale = float(np.nanstd(np.nanmean(before, axis=1))) or 1.0
         change = of_pilot(before, last, step / scale).change * scale
@@ -224,9 +224,9 @@ def _widest(
 
 def _reliability(facts: Facts) -> float:
     """Read how far one annotator correlates with another, where people labelled; else what is usual."""
-    told = [
+    correlations = [
         row["value"]
         for row in facts.people_measures
         if row["measure"] == "rater_to_rater" and row["source"] == WITHIN and row["value"] is not None
     ]
-    return min(0.95, max(0.05, float(np.mean(told)))) if told else RELIABILITY
+    return min(0.95, max(0.05, float(np.mean(correlations)))) if correlations else RELIABILITY

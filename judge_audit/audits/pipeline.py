@@ -5,8 +5,8 @@
 those, and the budget is looked at again, and closed; 6. the *controls* answer what the judge was asked; 7. *check*
 measures and gives verdicts and standings; 8. *report*; for a release, 9. *gate*.
 
-The budget is looked at before combining, because what is combined is chosen once for a judge and its plan and then
-stands: chosen by the scores of half an audit it would be wrong for every later run. It is closed only after the
+The budget is looked at before combining, because what is combined is chosen once for a judge and its plan, for
+good: chosen by the scores of half an audit it would be wrong for every later run. It is closed only after the
 last question, because --max-calls and --max-cost count for one run: closed between the two rounds, it would be
 granted twice. An audit whose answers are all in the lake (a table of scores) leaves out 2 to 5.
 """

@@ -1,6 +1,6 @@
 """Parts (axes, checks, kinds of judge and of mismatch, suites, uses, views) of the package, of others and of a team.
 
-A team's file is loaded by its path under a private name, so it shadows nothing; a name that stands twice is
+A team's file is loaded by its path under a private name, so it shadows nothing; a name that is given twice is
 refused with both places.
 """
 
@@ -169,22 +169,22 @@ def configured_judge(configuration: Configuration, requests: int = 0) -> Judge:
 def select_axes(configuration: Configuration) -> dict[str, Axis]:
     """Give the axes a configuration asks for, in the order of their names.
 
-    `default` stands for every axis that is climbed unasked, a team's own among them; `all` for every axis.
-    Either may stand beside names.
+    `default` means every axis that is climbed unasked, a team's own among them; `all` for every axis.
+    Either may be given together with names.
 
     Raises:
         UsageError: If it names an axis that does not exist; lists those that do.
     """
-    found = find_axes(configuration.project)
+    axes = find_axes(configuration.project)
     wanted = set(configuration.axes)
     if "all" in wanted:
-        wanted = (wanted - {"all", "default"}) | set(found)
+        wanted = (wanted - {"all", "default"}) | set(axes)
     if "default" in wanted:
-        wanted = (wanted - {"default"}) | {name for name, part in found.items() if part.thing.default}
-    unknown = sorted(wanted - set(found))
+        wanted = (wanted - {"default"}) | {name for name, part in axes.items() if part.thing.default}
+    unknown = sorted(wanted - set(axes))
     if unknown:
-        raise UsageError(f"axes: there is no {', '.join(unknown)}; the axes are {', '.join(sorted(found))}.")
-    return {name: found[name].thing for name in sorted(wanted)}
+        raise UsageError(f"axes: there is no {', '.join(unknown)}; the axes are {', '.join(sorted(axes))}.")
+    return {name: axes[name].thing for name in sorted(wanted)}
 
 
 def part_digests(configuration: Configuration) -> dict[str, str]:
@@ -203,7 +203,7 @@ def part_digests(configuration: Configuration) -> dict[str, str]:
 
 def _find(
     kind: str,
-    found: dict[str, Part[Thing]],
+    own: dict[str, Part[Thing]],
     project: str,
     take: Callable[[ModuleType, str], Mapping[str, Thing]],
 ) -> dict[str, Part[Thing]]:
@@ -221,7 +221,7 @@ def _find(
         extra += [
             Part(name, thing, str(path), file_digest(path.read_bytes())) for name, thing in things.items()
         ]
-    return _joined(kind, found, extra)
+    return _joined(kind, own, extra)
 
 
 def _announced(kind: str) -> EntryPoints:
@@ -252,16 +252,16 @@ def _blamed_on(path: Path) -> Iterator[None]:
         raise UsageError(f"{path}: {error}") from error
 
 
-def _joined(kind: str, found: dict[str, Part[Thing]], extra: Iterable[Part[Thing]]) -> dict[str, Part[Thing]]:
-    """Add parts to those found, or refuse a name that stands twice."""
+def _joined(kind: str, parts: dict[str, Part[Thing]], extra: Iterable[Part[Thing]]) -> dict[str, Part[Thing]]:
+    """Add parts to those found, or refuse a name that is given twice."""
     for part in extra:
-        if part.name in found:
+        if part.name in parts:
             raise UsageError(
-                f"{kind}: “{part.name}” stands twice, in {found[part.name].origin} and in {part.origin}. "
+                f"{kind}: “{part.name}” stands twice, in {parts[part.name].origin} and in {part.origin}. "
                 "Rename one."
             )
-        found[part.name] = part
-    return found
+        parts[part.name] = part
+    return parts
 
 
 def _load(kind: str, path: Path) -> ModuleType:

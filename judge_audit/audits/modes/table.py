@@ -50,7 +50,7 @@ class TableMode(ScoredMode):
     shows_sight: bool = False
 
     def questions(self, configuration: Configuration) -> tuple[str, ...]:
-        """Say what to ask the lake after an audit; one that names an items file is told what others are."""
+        """Say what to ask the lake after an audit; one that names an items file gets what others get."""
         if not configuration.items:
             return ("SELECT * FROM percentiles LIMIT 20", "SELECT * FROM scale_summary")
         mode = ScoredMode()

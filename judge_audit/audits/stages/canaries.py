@@ -80,7 +80,7 @@ def canaries_due(setup: ScoringSetup, prepared: Prepared) -> tuple[int, int]:
 def watch(setup: ScoringSetup, items: pa.Table, probes: pa.Table, audit_id: str) -> Watched | None:
     """Ask a judge's canaries afresh, and decide which epoch it is in: the audit goes on with the judge of that one.
 
-    An asking that another run of the audit began and did not end is gone on with, and what it showed stands.
+    An asking that another run of the audit began and did not end is gone on with, and what it showed counts.
 
     Args:
         setup: What it takes to ask; its judge is of the epoch it was in last.
@@ -100,11 +100,11 @@ def watch(setup: ScoringSetup, items: pa.Table, probes: pa.Table, audit_id: str)
     _see_enough(setup)
     past = read_past(setup.lake, setup.judge.card)
     number = past.asking_at(datetime.now(UTC))
-    held = past.nights.get(number)
-    if held and held["epoch"] < past.epoch(setup.judge.card):
-        number, held = number + 1, None
-    if held:
-        return watched(held, 0)
+    night = past.nights.get(number)
+    if night and night["epoch"] < past.epoch(setup.judge.card):
+        number, night = number + 1, None
+    if night:
+        return watched(night, 0)
     setup = setup.at_epoch(past.epoch(setup.judge.card))
     asking = _asking(setup, items, probes, past, audit_id, number)
     bought = _ask(asking, past, _times(past, asking))
@@ -170,7 +170,7 @@ def _keep(asking: _Asking, calls: Sequence[Row], scores: Sequence[Row], places: 
         return
     key = {"lineage_id": asking.card.lineage_id, "asking": asking.number}
     said = ("judge_id", "is_control")
-    kept = {(call["probe_id"], call["repeat"]) for call in calls}
+    answered = {(call["probe_id"], call["repeat"]) for call in calls}
     rows = [
         {
             **{name: value for name, value in call.items() if name not in said},
@@ -179,13 +179,13 @@ def _keep(asking: _Asking, calls: Sequence[Row], scores: Sequence[Row], places: 
         }
         for call in calls
     ]
-    told = [
+    score_rows = [
         {**{name: value for name, value in score.items() if name not in said}, **key}
         for score in scores
-        if (score["probe_id"], score["repeat"]) in kept
+        if (score["probe_id"], score["repeat"]) in answered
     ]
     asking.setup.lake.commit(
-        {"canaries": from_rows("canaries", rows), "canary_scores": from_rows("canary_scores", told)}
+        {"canaries": from_rows("canaries", rows), "canary_scores": from_rows("canary_scores", score_rows)}
     )
 
 
@@ -195,26 +195,26 @@ def _decided(asking: _Asking, bought: int) -> Row:
     limits = read_limits(setup.configuration.limits)
     alarm = limits["canaries.false_alarm"]
     past = read_past(setup.lake, card)
-    found = _compared(asking, past)
+    comparison = _compared(asking, past)
     before = services_of(past, [n for n in past.askings_of(card.epoch) if n < asking.number])
     now = services_of(past, [asking.number])
     odd = bool(before) and bool(set(now) - set(before))
-    sure = bool(found.n) and (odd or found.looked.suspicious(alarm, limits["canaries.suspicion"]))
+    sure = bool(comparison.n) and (odd or comparison.looked.suspicious(alarm, limits["canaries.suspicion"]))
     if sure:
         bought += _ask(asking, past, SURE)
         past = read_past(setup.lake, card)
-        found = _compared(asking, past)
-    answer = _answer(asking, past, found, sure=sure, alarm=alarm)
+        comparison = _compared(asking, past)
+    answer = _answer(asking, past, comparison, sure=sure, alarm=alarm)
     epoch = card.epoch + (answer in {CHANGED, UNKNOWN})
-    row = night_row(found, answer, epoch, sure=sure, alarm=alarm, services=(before, now))
+    row = night_row(comparison, answer, epoch, sure=sure, alarm=alarm, services=(before, now))
     row |= {"lineage_id": card.lineage_id, "asking": asking.number, "audit_id": asking.audit_id}
     known = replace(card, epoch=epoch)
     register(setup.lake, [known])
     row |= {"judge_id": known.judge_id, "decided_at": datetime.now(UTC)}
     row["asked"] = len(_held(past, asking.number))
     setup.lake.commit({"canary_nights": from_rows("canary_nights", [row])})
-    stands = setup.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)
-    return {**stands.to_pylist()[0], "bought": bought}
+    nights = setup.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)
+    return {**nights.to_pylist()[0], "bought": bought}
 
 
 def _compared(asking: _Asking, past: Past) -> Compared:
@@ -226,10 +226,10 @@ def _compared(asking: _Asking, past: Past) -> Compared:
     return compared(answers, asking.card.dimensions, limits, asking.card.lineage_id, asking.number)
 
 
-def _answer(asking: _Asking, past: Past, found: Compared, *, sure: bool, alarm: float) -> str:
+def _answer(asking: _Asking, past: Past, comparison: Compared, *, sure: bool, alarm: float) -> str:
     """Say what an asking came to."""
-    if found.n:
-        if sure and found.looked.changed(alarm):
+    if comparison.n:
+        if sure and comparison.looked.changed(alarm):
             return CHANGED
         return UNCHANGED if past.nights else FIRST
     if past.askings_of(asking.card.epoch):

@@ -84,9 +84,9 @@ def check(setup: ScoringSetup, inputs: AuditInputs, people: PeopleRecords, prepa
     controls = setup.mode.controls(setup, prepared.zones_id)
     answers = answers_of(setup.lake, [control.card.judge_id for control in controls])
     for control in controls:
-        found = _examine_control(basis, control, answers[control.card.judge_id])
-        proof = control_row(prepared.audit_id, control.card.judge_id, control.control, found.verdicts)
-        findings += found + Findings(verdicts=(proof,))
+        of_control = _examine_control(basis, control, answers[control.card.judge_id])
+        proof = control_row(prepared.audit_id, control.card.judge_id, control.control, of_control.verdicts)
+        findings += of_control + Findings(verdicts=(proof,))
     claims = max(1, 4 * len(zoned & set(setup.stimuli.axes)))
     margin = basis.limits[setup.mode.premature_margin]
     findings += Findings(measures=tuple(smallest_shown(findings.measures, margin, claims)))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def combine(setup: ScoringSetup, prepared: Prepared) -> Prepared:
     """Choose what to combine by the scores of the ladders and soundings, and plan it for every ladder item.
 
-    What was chosen once for a judge, a plan and its zones stands: a killed audit goes on with it.
+    What was chosen once for a judge, a plan and its zones is kept: a killed audit goes on with it.
 
     Args:
         setup: What it takes to ask.

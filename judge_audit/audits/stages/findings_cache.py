@@ -67,7 +67,7 @@ def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def table_digest(table: pa.Table | None) -> str:
-    """Digest a table as it stands: columns, types, rows and their order. Equal tables may differ; never the reverse."""
+    """Digest a table as it is: columns, types, rows and their order. Equal tables may differ; never the reverse."""
     if table is None:
         return ""
     sink = pa.BufferOutputStream()

@@ -135,7 +135,7 @@ def certify(lake: Lake, gated: Gated, folder: Path, *, project: str = "") -> Gat
 def _pictures(lake: Lake, document: Row) -> dict[str, str]:
     """Load the pictures of turned pairs and name them in the content; one that changed or is lost is left out."""
     items = items_of(lake, document)
-    held: dict[str, str] = {}
+    uris: dict[str, str] = {}
     names: dict[str, str] = {}
     for item_id, row in items.items():
         try:
@@ -145,19 +145,19 @@ def _pictures(lake: Lake, document: Row) -> dict[str, str]:
         if image.pixel_digest == row["pixel_digest"]:
             uri = data_uri(image.pixels, min(1.0, SIDE / max(image.pixels.shape[:2])))
             names[item_id] = picture_digest(uri)
-            held[names[item_id]] = uri
+            uris[names[item_id]] = uri
     for flip in (document["changed"] or {}).get("flips", []):
         for side in ("first", "second"):
             flip[f"picture_{side}"] = names.get(flip[f"anchor_{side}"])
-    return held
+    return uris
 
 
 def before(lake: Lake, audit_id: str) -> str:
     """Give the audit of the same judge's name before an audit, "" if there is none."""
     text = "SELECT before FROM nights WHERE audit_id = $audit"
-    with questions(lake, asked=[text]) as asked_:
-        found = asked_.ask(text, {"audit": audit_id})
-    return (found["before"].to_pylist() or [""])[0] or ""
+    with questions(lake, asked=[text]) as session:
+        rows = session.ask(text, {"audit": audit_id})
+    return (rows["before"].to_pylist() or [""])[0] or ""
 
 
 def approve_candidate(
