@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.deployment.automations import automations, ensure
 from judge_audit_flows.deployment.prefect_file import Entry, read_entries
 from judge_audit_flows.runtime.reachability import reached
-from judge_audit_flows.runtime.stale_runs import tidied
+from judge_audit_flows.runtime.stale_runs import automations, ensure, tidied
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
 from prefect.client.schemas.objects import ConcurrencyOptions

@@ -10,8 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.runtime.lasting_server import lasting_server
-from judge_audit_flows.runtime.server import QUIET, exported
+from judge_audit_flows.runtime.server import QUIET, exported, lasting_server
 
 from judge_audit.core.configuration import resolve
 from judge_audit.core.errors import EXIT_GOOD, MachineryError
@@ -109,10 +108,13 @@ def _serve(
     **choices: Any,  # noqa: ANN401
 ) -> None:
     """Register the deployments and automations, and run what is due until interrupted."""
-    from judge_audit_flows.deployment.automations import automations, ensure  # noqa: PLC0415 - after the server is exported
     from judge_audit_flows.deployment.prefect_file import read_entries  # noqa: PLC0415
     from judge_audit_flows.runtime.reachability import reached  # noqa: PLC0415
-    from judge_audit_flows.runtime.stale_runs import tidied  # noqa: PLC0415
+    from judge_audit_flows.runtime.stale_runs import (  # noqa: PLC0415 - after the server is exported
+        automations,
+        ensure,
+        tidied,
+    )
     from prefect.client.orchestration import get_client  # noqa: PLC0415
 
     entries = read_entries(

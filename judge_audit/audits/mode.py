@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from judge_audit.audits.stages.control_sample import shown_to_controls
+from judge_audit.audits.stages.controls import shown_to_controls
 from judge_audit.audits.stages.plan import plan_pictures
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from gate_lake import SOURCES, add_anchors, add_answers, add_audit, add_judge, add_plan, answer_anchors, night
 
+from judge_audit.audits.stages.check import compare_with_earlier, earlier
 from judge_audit.audits.stages.gate import approve_candidate
-from judge_audit.audits.stages.history import compare_with_earlier, earlier
 from judge_audit.decisions.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect

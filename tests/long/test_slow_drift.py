@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from judge_audit.audits.stages.check import compare_with_earlier
 from judge_audit.audits.stages.gate import approve_candidate, gate
-from judge_audit.audits.stages.history import compare_with_earlier
 from judge_audit.decisions.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect

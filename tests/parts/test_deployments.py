@@ -30,8 +30,7 @@ GIVEN = {
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     """A server, the deployments registered at it, and a client."""
-    from judge_audit_flows.runtime.lasting_server import lasting_server
-    from judge_audit_flows.runtime.server import exported
+    from judge_audit_flows.runtime.server import exported, lasting_server
 
     folder = tmp_path_factory.mktemp("deployed")
     audit = make_project(folder / "project")

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from judge_audit.audits.stages import control_sample as shown
-from judge_audit.audits.stages.control_sample import only_shown, shown_to_controls
+from judge_audit.audits.stages import controls as shown
+from judge_audit.audits.stages.controls import only_shown, shown_to_controls
 from judge_audit.core.tables import from_rows
 
 

@@ -9,8 +9,7 @@ from judge_audit.audits.mode import AuditMode
 from judge_audit.audits.model import Answers, Outstanding
 from judge_audit.audits.stages.answers import is_first, responses, work_of
 from judge_audit.audits.stages.budget import purse_of
-from judge_audit.audits.stages.control_sample import only_shown
-from judge_audit.audits.stages.controls import have_controls_score
+from judge_audit.audits.stages.controls import have_controls_score, only_shown
 from judge_audit.audits.stages.plan import count_asked, unanswered
 from judge_audit.audits.stages.score import TRIED, Share, buy
 from judge_audit.judges.controls import builtin_controls, seeing_controls

@@ -13,21 +13,23 @@ from judge_audit.audits.control_proof import control_row, smallest_shown
 from judge_audit.audits.plugins import find_checks, find_uses, part_digests
 from judge_audit.audits.stages.answers import answers_of, responses
 from judge_audit.audits.stages.findings_cache import FindingsCache
-from judge_audit.audits.stages.history import compare_with_earlier
 from judge_audit.audits.stages.plan import audit_row
 from judge_audit.audits.stages.score import instruments
 from judge_audit.checks.evidence import Evidence, Findings
 from judge_audit.checks.ladders.purity import measure_purity
 from judge_audit.core.digests import canonical_json
+from judge_audit.core.errors import AuditError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
+from judge_audit.decisions.gate.baseline import compare_with
 from judge_audit.decisions.standings import stand
 from judge_audit.inputs.ingest.covariates import instrument
 from judge_audit.judges.controls.pairwise_control import PairedJudge
 from judge_audit.judges.controls.pixel_control import SeeingJudge
 from judge_audit.judges.controls.recipe_control import PlantedJudge
 from judge_audit.judges.instruments.covariates import covariate_table
+from judge_audit.operations.status.collect import Held
 
 if TYPE_CHECKING:
     from judge_audit.audits.inputs import AuditInputs
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
     from judge_audit.checks.check import Check
     from judge_audit.core.limits import Limits
     from judge_audit.judges.cards.card import Card
+    from judge_audit.lake import Lake
+
+    Row = dict[str, Any]
 
 PAIR_COLUMNS = ["pair_id", "kind", "source", "cluster", "constructed", "intact", "damaged", "rung", "hold"]
 """What checks see of a pair; who built it how is no evidence."""
@@ -268,3 +273,54 @@ def _untouched(rows: pa.Table) -> list[dict[str, Any]]:
     """Give the items that were scored untouched, once each."""
     untouched = rows.filter(pc.equal(rows["axis"], ORIGINAL)).to_pylist()
     return list({row["item_id"]: row for row in untouched}.values())
+
+
+def compare_with_earlier(lake: Lake, audit_id: str) -> None:
+    """Compare the order of the anchors with that of the night before and of the judge approved then.
+
+    The same judge has the same order, and without anchors there is none: then nothing is written. What cannot be
+    compared any more, because answers are gone, is left unknown.
+
+    Args:
+        lake: The lake.
+        audit_id: A complete audit.
+    """
+    row: Row = lake.read("audits", audit_id=audit_id, status="complete").to_pylist()[0]
+    if row["anchor_set"] is None:
+        return
+    for other in earlier(lake, row):
+        try:
+            compare_with(lake, row, [other])
+        except AuditError:
+            continue
+
+
+def earlier(lake: Lake, row: Row) -> list[Row]:
+    """Find what view `nights` calls before and approved, from the few files that know: a lake may hold thousands.
+
+    Args:
+        lake: The lake.
+        row: A complete audit's row of `audits`.
+
+    Returns:
+        Rows of `audits`, each once.
+    """
+    status = Held(lake, row["ended_at"])
+    name, place = status.name_of(row["judge_id"]), (row["ended_at"], row["audit_id"])
+    others: dict[str, Row] = {}
+    for read in ("recent_audits", "all_audits"):  # all of them only where the latest do not tell
+        audits: list[Row] = getattr(status, read)
+        own = [
+            audit
+            for audit in audits
+            if status.name_of(audit["judge_id"]) == name and (audit["ended_at"], audit["audit_id"]) < place
+        ]
+        if own:
+            others[own[-1]["audit_id"]] = own[-1]
+            break
+    for approval in status.approvals:
+        if status.name_of(approval["judge_id"]) == name and approval["approved_at"] <= row["ended_at"]:
+            others |= {audit["audit_id"]: audit for audit in status.audits([approval["audit_id"]])}
+            break
+    others.pop(row["audit_id"], None)
+    return list(others.values())

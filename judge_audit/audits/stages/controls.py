@@ -1,4 +1,9 @@
-"""The stage after asking: have the controls answer, most from the recipes of probes, those that see from pictures."""
+"""The stage after asking: have the controls answer, most from the recipes of probes, those that see from pictures.
+
+A control proves that the checks find a planted fault. That needs a few hundred pictures and no more, so beyond
+those an audit grows with its judge alone: controls answer a sample. It is the beginning of the draw by which ladders
+are given to items: sources and clusters take turns, and no score is known to it.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +16,12 @@ import pyarrow.compute as pc
 from judge_audit.audits.model import KEYS
 from judge_audit.audits.stages.answers import commit_answers, work_of
 from judge_audit.audits.stages.combinations import chosen_probes, drawn_without_pictures
-from judge_audit.audits.stages.control_sample import only_shown
 from judge_audit.audits.stages.score import Share, batches_of
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 from judge_audit.judges.calling.score_calls import score_control
 from judge_audit.judges.controls.pixel_control import SeeingJudge
 from judge_audit.judges.controls.recipe_control import PlantedJudge
+from judge_audit.stimuli.planning.probes import turns
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
@@ -138,3 +143,53 @@ def _score_chosen(setup: ScoringSetup, prepared: Prepared, control: PlantedJudge
     )
     if batch.calls:
         commit_answers(setup.lake, batch.calls, batch.scores)
+
+
+ITEMS = 600
+"""Untouched items that controls answer at the most, besides the members of pairs."""
+
+
+LADDERS = 128
+"""Items whose ladders and combinations they answer at the most."""
+
+
+def shown_to_controls(
+    items: pa.Table, probes: pa.Table, mismatches: pa.Table, *, seed: int
+) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Name the items that controls answer untouched, and those whose ladders they answer; None for all.
+
+    Args:
+        items: The items of a plan, without its anchors.
+        probes: Its probes.
+        mismatches: Its pairs.
+        seed: Seed of the draw.
+    """
+    climbing = pc.unique(probes.filter(pc.invert(_plain(probes["axis"])))["item_id"])
+    if items.num_rows <= ITEMS and len(climbing) <= LADDERS:
+        return None
+    intact, damaged = (set(mismatches[column].to_pylist()) for column in ("intact", "damaged"))
+    rows = items.select(["item_id", "source", "cluster"]).to_pylist()
+    order = turns([row for row in rows if row["item_id"] not in damaged - intact], seed)
+    carriers = set(climbing.to_pylist())
+    ladders = [name for name in order if name in carriers][:LADDERS]
+    return frozenset({*order[:ITEMS], *ladders, *intact, *damaged}), frozenset(ladders)
+
+
+def only_shown(rows: pa.Table, shown: tuple[frozenset[str], frozenset[str]] | None) -> pa.Table:
+    """Keep the probes, or responses, that controls answer.
+
+    Args:
+        rows: With the columns item_id and axis.
+        shown: As `shown_to_controls` gives it.
+    """
+    if shown is None:
+        return rows
+    items, ladders = (pa.array(sorted(names), pa.string()) for names in shown)
+    plain = pc.and_(_plain(rows["axis"]), pc.is_in(rows["item_id"], value_set=items))
+    return rows.filter(pc.or_(plain, pc.is_in(rows["item_id"], value_set=ladders)))
+
+
+def _plain(axis: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Say which probes are no rung of a ladder and no combination."""
+    named = pc.is_in(axis, value_set=pa.array(sorted({ORIGINAL, ANCHOR, *SIGHT}), pa.string()))
+    return pc.or_(named, pc.starts_with(axis, PAIR_AXIS))
