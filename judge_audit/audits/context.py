@@ -73,7 +73,7 @@ class AuditContext:
         """What the team gave."""
         axes = select_axes(self.configuration) if self.mode.climbs_ladders else {}
         kinds = {name: part.thing for name, part in find_mismatches(self.configuration.project).items()}
-        return AuditInputs(self.configuration, self.mode, self.judge, self.lake, axes, kinds)
+        return AuditInputs(self.configuration, self.mode, self.judge, lambda: self.lake, axes, kinds)
 
     def setup(self, prepared: Prepared | None = None) -> ScoringSetup:
         """Give what it takes to ask the judge.

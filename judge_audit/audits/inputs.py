@@ -52,7 +52,8 @@ class AuditInputs:
         configuration: Names the files.
         mode: Says which of them such an audit looks at.
         judge: The judge, whose card says what items must have.
-        lake: Holds what was imported before, and what anchors were.
+        open_lake: Gives the lake, which holds what was imported before and what anchors were; it is made only when
+            something of it is wanted.
         axes: The axes that readings are of.
         kinds: The mismatch kinds that pairs are of.
     """
@@ -60,7 +61,7 @@ class AuditInputs:
     configuration: Configuration
     mode: AuditMode
     judge: Judge
-    lake: Lake
+    open_lake: Callable[[], Lake]
     axes: Mapping[str, Axis]
     kinds: Mapping[str, Kind]
     _items: ItemsRead | None = None
@@ -123,7 +124,7 @@ class AuditInputs:
             return None
         anchors = read_anchors(self.configuration.anchors)
         anchors.at(self.configuration.anchor_version)
-        hold_to_lake(anchors, self.lake)
+        hold_to_lake(anchors, self.open_lake())
         return anchors
 
     @cached_property
@@ -152,7 +153,7 @@ class AuditInputs:
         items = self.items().items
         rows = {row["item_id"]: row for row in items.to_pylist()}
         freshness = Freshness(self.axes, rows, lambda item: pixels_of(item["uri"]), planned_mask)
-        return readings_of(self.lake, self.axes, items, freshness.is_stale)
+        return readings_of(self.open_lake(), self.axes, items, freshness.is_stale)
 
     def pairs_by_hand(self, rows: Sequence[Row]) -> PairsRead:
         """Read the pairs that people made: of the manifest, else those in the lake whose members are items.
@@ -162,7 +163,9 @@ class AuditInputs:
         """
         path = self.configuration.pairs
         return (
-            read_pairs(path, items=rows, kinds=self.kinds) if path else pairs_of(self.lake, rows, self.kinds)
+            read_pairs(path, items=rows, kinds=self.kinds)
+            if path
+            else pairs_of(self.open_lake(), rows, self.kinds)
         )
 
     def pair_builder(self, rows: Iterable[Row]) -> Workshop:

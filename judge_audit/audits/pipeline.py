@@ -109,7 +109,7 @@ def read_inputs(context: AuditContext, progress: Progress) -> None:
         AuditError: If anything given cannot be used.
     """
     inputs = context.inputs
-    budget.purse_of(context.setup(), "")
+    budget.currency_of(context.configuration, context.judge)
     if context.mode.asks_judge:
         progress.stage("reading pictures")
         inputs.items(progress.at)

@@ -15,6 +15,8 @@ from judge_audit.judges.protocol import PricedJudge
 
 if TYPE_CHECKING:
     from judge_audit.audits.model import Prepared, ScoringSetup
+    from judge_audit.core.configuration import Configuration
+    from judge_audit.judges.protocol import Judge
 
 ENOUGH = 3
 """Answers from which on what they cost is a better guess than the prices in the card."""
@@ -46,19 +48,29 @@ class Estimate:
         return f"Up to {self.calls:,} calls to the judge, about {money(self.cost)} {self.currency} ({basis})."
 
 
-def purse_of(setup: ScoringSetup, audit_id: str) -> Purse | None:
-    """Give what an audit's answers are paid from, None where nothing costs and nothing is capped.
+def currency_of(configuration: Configuration, judge: Judge) -> str:
+    """Say what a judge's answers are paid in; "" where they cost nothing.
 
     Raises:
         UsageError: If a sum is capped and the judge's card names no prices.
     """
-    configuration, judge = setup.configuration, setup.judge
     currency = judge.currency if isinstance(judge, PricedJudge) else ""
     if configuration.max_cost is not None and not currency:
         raise UsageError(
             f"--max-cost: the judge “{judge.card.name}” names no prices, so what it costs is not known. Add "
             "them to its card, for example prices: {currency: USD, input: 2.5, output: 10}, or use --max-calls."
         )
+    return currency
+
+
+def purse_of(setup: ScoringSetup, audit_id: str) -> Purse | None:
+    """Give what an audit's answers are paid from, None where nothing costs and nothing is capped.
+
+    Raises:
+        UsageError: If a sum is capped and the judge's card names no prices.
+    """
+    configuration = setup.configuration
+    currency = currency_of(configuration, setup.judge)
     if not setup.mode.asks_judge or (configuration.max_calls is None and not currency):
         return None
     path = setup.lake.storage.beside / FOLDER / f"{audit_id}.sqlite"
