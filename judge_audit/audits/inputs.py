@@ -193,7 +193,7 @@ class AuditInputs:
 
     def damage(self, plans: PlanTables, plan_id: str) -> Damage:
         """Give what draws the damaged members of a plan's pairs: from an item, a probe and the item's pixels."""
-        pairs = plans.table("mismatches", plan_id).to_pylist()
+        pairs = plans.mismatches(plan_id)
         planned = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row for row in pairs}
         built = {row["intact"] for row in pairs if row["constructed"]}
         items = plans.table("items", plan_id).select(["item_id", "topic", "prompt"]).to_pylist()

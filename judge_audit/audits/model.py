@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import ItemsRow, MismatchesRow, ProbesRow, ZonesRow
 
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import ANCHOR
 from judge_audit.judges.canaries import at_epoch
 from judge_audit.people.labels import Labels, labels_of
@@ -150,6 +152,22 @@ class PlanTables:
             self._read[name, plan_id] = table
         return table
 
+    def items(self, plan_id: str) -> list[ItemsRow]:
+        """Give the items of a plan."""
+        return rows_of(self.table("items", plan_id), ItemsRow)
+
+    def probes(self, plan_id: str) -> list[ProbesRow]:
+        """Give the probes of a plan."""
+        return rows_of(self.table("probes", plan_id), ProbesRow)
+
+    def mismatches(self, plan_id: str) -> list[MismatchesRow]:
+        """Give the pairs of a plan."""
+        return rows_of(self.table("mismatches", plan_id), MismatchesRow)
+
+    def zone_rows(self, plan_id: str, zones_id: str) -> list[ZonesRow]:
+        """Give the zones of a plan."""
+        return rows_of(self.zones(plan_id, zones_id), ZonesRow)
+
     def untouched_items(self, plan_id: str) -> pa.Table:
         """Give the items of a plan without its anchors."""
         probes, items = self.table("probes", plan_id), self.table("items", plan_id)
@@ -157,7 +175,7 @@ class PlanTables:
         return items.filter(pc.invert(pc.is_in(items["item_id"], value_set=anchors.combine_chunks())))
 
     def zones(self, plan_id: str, zones_id: str) -> pa.Table:
-        """Give the zones of a plan."""
+        """Give the zones of a plan as a table."""
         table = self.table("zones", plan_id)
         return table.filter(pc.equal(table["zones_id"], zones_id))
 

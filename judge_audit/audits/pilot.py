@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from judge_audit.lake import Lake
 
     Floats = NDArray[np.float64]
-    Row = Mapping[str, Any]
 
 LATEST = "latest"
 FEWEST = 8
@@ -42,6 +41,20 @@ SELECT item_id, source, axis, rung, strength, repeat, "value" FROM all_responses
 WHERE plan_id = $1 AND judge_id = $2 AND dimension = $3 AND state = 'ok'
     AND (axis = 'original' OR rung > 0)
 """
+
+
+class Asked(TypedDict):
+    """A row of `ASKED`: one score of an untouched or changed item."""
+
+    item_id: str
+    source: str
+    axis: str
+    rung: int
+    strength: float
+    repeat: int
+    value: float
+
+
 LATENCY = "SELECT median(latency_ms) FROM calls WHERE judge_id = $1 AND state = 'ok'"
 
 
@@ -89,19 +102,18 @@ def known_of(
             )
         dimensions = list(facts.card.get("dimensions") or [OVERALL])
         dimension = OVERALL if OVERALL in dimensions else dimensions[0]
-        rows = _rows(con, ASKED, facts.audit["plan_id"], facts.audit["judge_id"], dimension)
+        rows = _asked(con, facts.audit["plan_id"], facts.audit["judge_id"], dimension)
         latency = con.execute(LATENCY, [facts.audit["judge_id"]]).fetchone()
     return _known(facts, rows, float(latency[0] or 0.0) / 1000 if latency else 0.0, design or {}, limits)
 
 
-def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: str) -> list[dict[str, Any]]:
-    done = con.execute(query, list(values))
-    names = [column[0] for column in done.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
+def _asked(con: duckdb.DuckDBPyConnection, *values: str) -> list[Asked]:
+    rows = con.execute(ASKED, list(values)).fetchall()
+    return [cast("Asked", dict(zip(Asked.__annotations__, row, strict=True))) for row in rows]
 
 
 def _known(
-    facts: Facts, rows: Sequence[Row], seconds: float, design: Mapping[str, int], limits: Limits | None
+    facts: Facts, rows: Sequence[Asked], seconds: float, design: Mapping[str, int], limits: Limits | None
 ) -> Known:
     """Put together what an audit tells."""
     sign = 1.0 if facts.card.get("higher_is_better", True) else -1.0
@@ -161,7 +173,7 @@ class _Scaled:
     unit: float
 
 
-def _scaled(rows: Iterable[Row], sign: float) -> _Scaled:
+def _scaled(rows: Iterable[Asked], sign: float) -> _Scaled:
     by_source: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         if not row["rung"]:
@@ -191,7 +203,7 @@ def _matrix(lists: Iterable[Sequence[float]]) -> Floats:
 
 
 def _widest(
-    rows: Iterable[Row],
+    rows: Iterable[Asked],
     untouched: _Scaled,
     base: Noise,
     step: float,

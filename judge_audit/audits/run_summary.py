@@ -152,7 +152,7 @@ def dry_run_of(context: AuditContext, prepared: Prepared) -> DryRun | TableConte
     probes = plans.table("probes", prepared.plan_id).select(["item_id", "axis"]).to_pylist()
     sight = [row["item_id"] for row in probes if row["axis"] in SIGHT]
     canaries, canary_calls = canaries_due(setup, prepared)
-    pairs = plans.table("mismatches", prepared.plan_id).to_pylist()
+    pairs = plans.mismatches(prepared.plan_id)
     axes, anchors = setup.stimuli.axes, context.inputs.anchors
     document = {
         "items": plans.untouched_items(prepared.plan_id).num_rows,

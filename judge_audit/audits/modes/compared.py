@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import ComparisonsRow
+
 from judge_audit.audits.inputs import planned_mask, planned_pixels
 from judge_audit.audits.mode import AuditMode
 from judge_audit.audits.model import Answers, Outstanding
@@ -16,7 +18,7 @@ from judge_audit.audits.stages.plan import unanswered
 from judge_audit.audits.stages.score import TRIED, Share
 from judge_audit.checks.pairwise.answers import heard
 from judge_audit.core.messages import say
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import PAIR_AXIS, State
 from judge_audit.judges.calling.comparison_calls import Easel, compare_block, row_of, settled
 from judge_audit.judges.calling.score_calls import recipe_of
@@ -62,13 +64,11 @@ class ComparedMode(AuditMode):
     def comparisons(self, setup: ScoringSetup, plan_id: str) -> ComparisonPlan:
         """List what the judge is asked to compare by a plan in the lake; made once per process."""
         if plan_id not in self._plans:
-            items, probes, mismatches = (
-                setup.plans.table(name, plan_id).to_pylist() for name in ("items", "probes", "mismatches")
-            )
+            plans = setup.plans
             self._plans[plan_id] = plan_comparisons(
-                items,
-                probes,
-                mismatches,
+                plans.items(plan_id),
+                plans.probes(plan_id),
+                plans.mismatches(plan_id),
                 repeats=setup.configuration.repeats,
                 seed=setup.configuration.seed,
                 most_pairs=setup.configuration.candidate_pairs,
@@ -133,7 +133,7 @@ class ComparedMode(AuditMode):
         self, setup: ScoringSetup, prepared: Prepared, card: Card, answered: Answered | None
     ) -> Answers:
         """Put a judge's answers next to what they are about; its strengths stand in the place of scores."""
-        items = setup.plans.table("items", prepared.plan_id).to_pylist()
+        items = setup.plans.items(prepared.plan_id)
         comparisons = self.comparisons(setup, prepared.plan_id)
         answers = heard(comparisons, _comparisons_of(setup.lake, card.judge_id), items)
         key = {"audit_id": prepared.audit_id, "judge_id": card.judge_id, "is_control": answered is not None}
@@ -152,9 +152,9 @@ def _notes(plan: ComparisonPlan, *, has_anchors: bool) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _comparisons_of(lake: Lake, judge_id: str) -> dict[Key, Row]:
+def _comparisons_of(lake: Lake, judge_id: str) -> dict[Key, ComparisonsRow]:
     """Read what a judge answered so far."""
-    rows = lake.read("comparisons", judge_id=judge_id).to_pylist()
+    rows = rows_of(lake.read("comparisons", judge_id=judge_id), ComparisonsRow)
     return {(row["left_probe"], row["right_probe"], row["repeat"]): row for row in rows}
 
 
@@ -162,7 +162,7 @@ def _buy(setup: ScoringSetup, plan_id: str, shares: Sequence[Sequence[Asked]], s
     """Ask for what is not in the lake yet, commit batch by batch, and count the answers."""
     judge = setup.judge
     assert isinstance(judge, ComparingJudge)
-    items = {row["item_id"]: row for row in setup.plans.table("items", plan_id).to_pylist()}
+    items = {row["item_id"]: row for row in setup.plans.items(plan_id)}
     drawing = Drawing(setup.stimuli.axes, setup.stimuli.damage(plan_id))
     easel = Easel(items, drawing, planned_pixels, planned_mask)
     answered = _comparisons_of(setup.lake, judge.card.judge_id)
@@ -179,7 +179,7 @@ def _buy(setup: ScoringSetup, plan_id: str, shares: Sequence[Sequence[Asked]], s
 
 
 def _control_row(
-    control: PairedJudge, asked: Asked, drawn: Row, recipes: Callable[[Row], Recipe]
+    control: PairedJudge, asked: Asked, drawn: ComparisonsRow, recipes: Callable[[Row], Recipe]
 ) -> dict[str, Any]:
     if drawn["state"] == State.INERT:
         answer = Preference(state=State.INERT, attempts=0)
@@ -194,11 +194,11 @@ def _control_row(
 def _recipes(setup: ScoringSetup, prepared: Prepared) -> Callable[[Row], Recipe]:
     """Give what tells a control how a probe was made."""
     plans, stimuli = setup.plans, setup.stimuli
-    zones = plans.zones(prepared.plan_id, prepared.zones_id).to_pylist()
+    zones = plans.zone_rows(prepared.plan_id, prepared.zones_id)
     visible = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
-    pairs = plans.table("mismatches", prepared.plan_id).to_pylist()
+    pairs = plans.mismatches(prepared.plan_id)
     intact = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row["intact"] for row in pairs}
-    items = {row["item_id"]: row for row in plans.table("items", prepared.plan_id).to_pylist()}
+    items = {row["item_id"]: row for row in plans.items(prepared.plan_id)}
 
     def recipe(probe: Row) -> Recipe:
         made = recipe_of(items[probe["item_id"]], probe, stimuli.axes, visible, intact)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import ItemsRow, ProbesRow
 
 from judge_audit.audits.model import KEYS
 from judge_audit.core.errors import UsageError
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, POOLED
 from judge_audit.measures.headroom import COMBO
 from judge_audit.stimuli.sight_probes import SIGHT
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.planning.blocks import Block
 
     Row = Mapping[str, Any]
-    Work = Sequence[tuple[Row, Sequence[Row]]]
+    Work = Sequence[tuple[ItemsRow, Sequence[ProbesRow]]]
     """Items, each with its probes."""
 
     Answered = tuple[pa.Table, pa.Table]
@@ -96,12 +97,12 @@ def responses(
     return joined.sort_by([(name, "ascending") for name in ordered])
 
 
-def is_ruled(probe: Row) -> bool:
+def is_ruled(probe: ProbesRow) -> bool:
     """Tell whether the ruler measures a probe: the original and the rungs of ladders."""
     return probe["axis"] not in SIGHT and not str(probe["axis"]).startswith((PAIR_AXIS, COMBO))
 
 
-def is_first(probe: Row) -> bool:
+def is_first(probe: ProbesRow) -> bool:
     """Tell whether a probe is the first asking of an untouched item."""
     return bool(probe["axis"] == ORIGINAL and probe["repeat"] == 0)
 
@@ -147,9 +148,9 @@ def work_of(
         wanted = pa.array(order if taken else sorted(only or ()), pa.string())
         items = items.filter(pc.is_in(items["item_id"], value_set=wanted))
         probes = probes.filter(pc.is_in(probes["item_id"], value_set=wanted))
-    rows = {row["item_id"]: row for row in items.sort_by("item_id").to_pylist()}
-    probes_of: dict[str, list[Row]] = {item_id: [] for item_id in rows}
+    rows = {row["item_id"]: row for row in rows_of(items.sort_by("item_id"), ItemsRow)}
+    probes_of: dict[str, list[ProbesRow]] = {item_id: [] for item_id in rows}
     keys = [("item_id", "ascending"), ("axis", "ascending"), ("rung", "ascending"), ("repeat", "ascending")]
-    for probe in probes.sort_by(keys).to_pylist():
+    for probe in rows_of(probes.sort_by(keys), ProbesRow):
         probes_of[probe["item_id"]].append(probe)
     return [(rows[item_id], probes_of[item_id]) for item_id in order or rows]

@@ -84,7 +84,7 @@ def check(setup: ScoringSetup, inputs: AuditInputs, people: PeopleRecords, prepa
     basis, ruled = _basis(setup, prepared, inputs.traffic)
     findings = _examine_judge(basis, people)
     verdicts = findings.verdicts
-    zones = plans.zones(prepared.plan_id, prepared.zones_id).to_pylist()
+    zones = plans.zone_rows(prepared.plan_id, prepared.zones_id)
     zoned = {row["axis"] for row in zones if row["perceptible_low"] is not None}
     controls = setup.mode.controls(setup, prepared.zones_id)
     answers = answers_of(setup.lake, [control.card.judge_id for control in controls])

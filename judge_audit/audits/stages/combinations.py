@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import CallsRow, ProbesRow
 
 from judge_audit.audits.stages.answers import responses
 from judge_audit.audits.stages.plan import count_asked, unanswered
 from judge_audit.checks.evidence import Evidence
 from judge_audit.checks.ladders.headroom_choice import choose
 from judge_audit.core.limits import read_limits
-from judge_audit.core.tables import empty, from_rows
+from judge_audit.core.tables import empty, from_rows, rows_of
 from judge_audit.core.vocabulary import ORIGINAL, State
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.combinations import CHOSEN_MOST, combined_rows, visible_points
@@ -76,9 +77,7 @@ def chosen_probes(setup: ScoringSetup, prepared: Prepared, card: Card) -> pa.Tab
     scores = responses(setup.plans, prepared.plan_id, card.judge_id, prepared.soundings_id)
     recipes = choose(_evidence(setup, prepared, card, scores, zones))
     carriers = set(zones["item_id"].to_pylist())
-    items = [
-        row for row in setup.plans.table("items", prepared.plan_id).to_pylist() if row["item_id"] in carriers
-    ]
+    items = [row for row in setup.plans.items(prepared.plan_id) if row["item_id"] in carriers]
     repeats = setup.configuration.repeats
     rows = combined_rows(
         items,
@@ -93,10 +92,10 @@ def chosen_probes(setup: ScoringSetup, prepared: Prepared, card: Card) -> pa.Tab
     return setup.plans.table("probes", name)
 
 
-def drawn_without_pictures(probes: pa.Table) -> dict[tuple[str, int], dict[str, Any]]:
+def drawn_without_pictures(probes: pa.Table) -> dict[tuple[str, int], CallsRow]:
     """Stand for the calls that know what was drawn, where only controls are asked: they look at no picture."""
-    row = {"state": State.OK.value, "renderer": fingerprint(), "pixel_digest": ""}
-    return {(probe["probe_id"], probe["repeat"]): row for probe in probes.to_pylist()}
+    row: CallsRow = {"state": State.OK.value, "renderer": fingerprint(), "pixel_digest": ""}
+    return {(probe["probe_id"], probe["repeat"]): row for probe in rows_of(probes, ProbesRow)}
 
 
 def _wavers(scores: pa.Table) -> bool:

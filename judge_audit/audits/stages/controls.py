@@ -8,15 +8,17 @@ are given to items: sources and clusters take turns, and no score is known to it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import CallsRow, ProbesRow
 
 from judge_audit.audits.model import KEYS
 from judge_audit.audits.stages.answers import commit_answers, work_of
 from judge_audit.audits.stages.combinations import chosen_probes, drawn_without_pictures
 from judge_audit.audits.stages.score import Share, batches_of
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 from judge_audit.judges.calling.score_calls import score_control
 from judge_audit.judges.controls.pixel_control import SeeingJudge
@@ -25,7 +27,7 @@ from judge_audit.stimuli.planning.probes import turns
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from judge_audit.audits.mode import AnyControl
     from judge_audit.audits.model import Prepared, ScoringSetup
@@ -86,7 +88,7 @@ class _Ground:
     """What controls answer from: items with their probes, the judge's own calls, the intact members of pairs."""
 
     work: Work
-    drawn: dict[tuple[str, int], Mapping[str, Any]]
+    drawn: dict[tuple[str, int], CallsRow]
     intact: dict[tuple[str, str, int], str]
 
 
@@ -107,8 +109,8 @@ def _due(setup: ScoringSetup, prepared: Prepared) -> pa.Table:
 def _ground(setup: ScoringSetup, prepared: Prepared) -> _Ground:
     """Lay out what controls answer from."""
     plans = setup.plans
-    drawn = setup.lake.answered(prepared.judge_id).to_pylist()
-    pairs = plans.table("mismatches", prepared.plan_id).to_pylist()
+    drawn = rows_of(setup.lake.answered(prepared.judge_id), CallsRow)
+    pairs = plans.mismatches(prepared.plan_id)
     intact = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row["intact"] for row in pairs}
     names = setup.mode.items_of_controls(plans, prepared.plan_id)
     work = [
@@ -120,7 +122,7 @@ def _ground(setup: ScoringSetup, prepared: Prepared) -> _Ground:
 
 def _visible(setup: ScoringSetup, prepared: Prepared) -> dict[tuple[str, str], float | None]:
     """Give the smaller perceptible point of every ladder."""
-    zones = setup.plans.zones(prepared.plan_id, prepared.zones_id).to_pylist()
+    zones = setup.plans.zone_rows(prepared.plan_id, prepared.zones_id)
     return {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
 
 
@@ -132,10 +134,10 @@ def _score_chosen(setup: ScoringSetup, prepared: Prepared, control: PlantedJudge
     if not missing.num_rows:
         return
     wanted = {(row["probe_id"], row["repeat"]) for row in missing.to_pylist()}
-    asked: dict[str, list[Mapping[str, Any]]] = {}
-    for probe in probes.to_pylist():
+    asked: dict[str, list[ProbesRow]] = {}
+    for probe in rows_of(probes, ProbesRow):
         asked.setdefault(probe["item_id"], []).append(probe)
-    items = setup.plans.table("items", prepared.plan_id).to_pylist()
+    items = setup.plans.items(prepared.plan_id)
     work = [(item, asked[item["item_id"]]) for item in items if item["item_id"] in asked]
     drawn = {key: row for key, row in drawn_without_pictures(probes).items() if key in wanted}
     batch = score_control(

@@ -184,7 +184,7 @@ def _sound(setup: ScoringSetup, plan: Plan, zones_id: str) -> pa.Table:
     carriers = set(plan.ladder_items)
     rows = soundings(
         [row for row in plan.items.to_pylist() if row["item_id"] in carriers],
-        setup.plans.zones(plan.plan_id, zones_id).to_pylist(),
+        setup.plans.zone_rows(plan.plan_id, zones_id),
         setup.stimuli.axes,
         repeats=setup.configuration.repeats,
         seed=setup.configuration.seed,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import numpy as np
+    from judge_audit_schemas.rows import ItemsRow
     from numpy.typing import NDArray
 
     from judge_audit.audits.model import PlanTables, Prepared, Stimuli
@@ -40,7 +41,7 @@ class Outcome:
 
 
 def _members_of(
-    damage: Damage, items: Mapping[str, Mapping[str, Any]]
+    damage: Damage, items: Mapping[str, ItemsRow]
 ) -> Callable[[Mapping[str, Any]], tuple[Pixels, Pixels]]:
     """Give what draws both members of a pair again."""
 
@@ -61,7 +62,7 @@ def report(plans: PlanTables, stimuli: Stimuli, prepared: Prepared, folder: str)
         prepared: The audit.
         folder: Where to; "" for a folder here.
     """
-    items = {row["item_id"]: row for row in plans.table("items", prepared.plan_id).to_pylist()}
+    items = {row["item_id"]: row for row in plans.items(prepared.plan_id)}
     names = [prepared.plan_id, prepared.soundings_id, prepared.combinations_id(prepared.judge_id)]
     with connect_to(plans.lake, prepared.judge_id, names) as connection:
         built = build_report(

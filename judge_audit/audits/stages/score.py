@@ -22,8 +22,10 @@ from judge_audit.judges.instruments.surface import Ruler
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from judge_audit_schemas.rows import ProbesRow
+
     from judge_audit.audits.model import Prepared, ScoringSetup
-    from judge_audit.audits.stages.answers import Row, Work
+    from judge_audit.audits.stages.answers import Work
     from judge_audit.judges.calling.budget import Purse
     from judge_audit.judges.calling.score_calls import BatchResult
     from judge_audit.judges.protocol import Judge
@@ -115,7 +117,10 @@ def score(
 def _measure(setup: ScoringSetup, share: Share) -> None:
     """Have the ruler answer untouched items and ladders, the surveyor the untouched items."""
     ruler, surveyor = instruments()
-    measuring: tuple[tuple[Judge, Callable[[Row], bool]], ...] = ((ruler, is_ruled), (surveyor, is_first))
+    measuring: tuple[tuple[Judge, Callable[[ProbesRow], bool]], ...] = (
+        (ruler, is_ruled),
+        (surveyor, is_first),
+    )
     for instrument, is_shown in measuring:
         shown = [(item, [probe for probe in probes if is_shown(probe)]) for item, probes in share.work]
         buy(setup, instrument, Share(work=shown, blocks=share.blocks))
