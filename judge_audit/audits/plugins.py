@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.mismatches.kind import Kind
 
 Thing = TypeVar("Thing")
+Named = TypeVar("Named", "Check", "Kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,50 +63,36 @@ class Part(Generic[Thing]):
 
 def find_axes(project: str) -> dict[str, Part[Axis]]:
     """Find all axes by name."""
-    own = {name: Part(name, axis, "the package") for name, axis in builtin_axes().items()}
     return _find(
-        "axes", own, project, lambda module, origin: {axis.name: axis for axis in axes_of(module, origin)}
+        "axes", builtin_axes(), project, lambda *module: {axis.name: axis for axis in axes_of(*module)}
     )
 
 
 def find_checks(project: str) -> dict[str, Part[Check]]:
     """Find all checks by name."""
-    own = {name: Part(name, check, "the package") for name, check in builtin_checks().items()}
-
-    def take(module: ModuleType, origin: str) -> dict[str, Check]:
-        check = check_of(module, origin)
-        return {check.name: check}
-
-    return _find("checks", own, project, take)
+    return _find("checks", builtin_checks(), project, lambda *module: _by_name(check_of(*module)))
 
 
 def find_kinds(project: str) -> dict[str, Part[ModuleType]]:
     """Find all judge kinds by name."""
-    own = {name: Part(name, module, "the package") for name, module in builtin_kinds().items()}
-    return _find("judges", own, project, lambda module, origin: {kind_of(module, origin): module})
+    return _find("judges", builtin_kinds(), project, lambda module, origin: {kind_of(module, origin): module})
 
 
 def find_mismatches(project: str) -> dict[str, Part[Kind]]:
     """Find all mismatch kinds by name."""
-    own = {name: Part(name, kind, "the package") for name, kind in mismatch_kinds().items()}
-
-    def take(module: ModuleType, origin: str) -> dict[str, Kind]:
-        kind = mismatch_of(module, origin)
-        return {kind.name: kind}
-
-    return _find("kinds", own, project, take)
+    return _find("kinds", mismatch_kinds(), project, lambda *module: _by_name(mismatch_of(*module)))
 
 
 def find_uses(project: str) -> dict[str, Part[Use]]:
     """Find the checklists of all uses by name; a project's are YAML files in `uses/`."""
-    own = {use.name: Part(use.name, use, "the package") for use in builtin_uses()}
+    own = _own({use.name: use for use in builtin_uses()})
     read = (_use(path) for path in _files(project, "uses", "*.yaml"))
     return _joined("uses", own, [Part(use.name, use, str(path), digest) for use, path, digest in read])
 
 
 def find_views(project: str) -> dict[str, Part[View]]:
     """Find all SQL views by name; a project's are files in `views/`, each opening with a comment."""
-    own = {name: Part(name, view, "the package") for name, view in shipped_views().items()}
+    own = _own(shipped_views())
     extra = []
     for path in _files(project, "views", "*.sql"):
         with _blamed_on(path):
@@ -119,7 +106,7 @@ def find_suites(project: str) -> dict[str, Part[Suite]]:
 
     A project's are pairs of files in `suites/`; an entry point names a package whose files are suites.
     """
-    own = {name: Part(name, suite, "the package") for name, suite in builtin_suites().items()}
+    own = _own(builtin_suites())
     folders = [
         (f"the installed entry point {entry.name} ({entry.value})", files(entry.load()))
         for entry in _announced("suites")
@@ -201,9 +188,19 @@ def part_digests(configuration: Configuration) -> dict[str, str]:
     return {part.origin: part.digest for part in parts if part.digest}
 
 
+def _own(things: Mapping[str, Thing]) -> dict[str, Part[Thing]]:
+    """Give what the package brings."""
+    return {name: Part(name, thing, "the package") for name, thing in things.items()}
+
+
+def _by_name(thing: Named) -> dict[str, Named]:
+    """Give one thing by its own name."""
+    return {thing.name: thing}
+
+
 def _find(
     kind: str,
-    own: dict[str, Part[Thing]],
+    own: Mapping[str, Thing],
     project: str,
     take: Callable[[ModuleType, str], Mapping[str, Thing]],
 ) -> dict[str, Part[Thing]]:
@@ -221,7 +218,7 @@ def _find(
         extra += [
             Part(name, thing, str(path), file_digest(path.read_bytes())) for name, thing in things.items()
         ]
-    return _joined(kind, own, extra)
+    return _joined(kind, _own(own), extra)
 
 
 def _announced(kind: str) -> EntryPoints:
