@@ -67,6 +67,12 @@ IDLE_SERVICES = (
 """Services for schedules, workers and automations, which a server for one run has no use for."""
 
 
+USUAL_PORT = 4200
+
+LEASES = "prefect.server.concurrency.lease_storage.filesystem"
+"""Where the server notes who holds a slot: in memory, as is usual, a restart would end the runs that hold one."""
+
+
 @contextmanager
 def embedded_server(home: Path | None = None) -> Iterator[str]:
     """Give the address of a Prefect server's API: the configured one, else one started for the time being.
@@ -290,13 +296,6 @@ def stop(process: subprocess.Popen[str]) -> None:
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             stream.close()
-
-
-USUAL_PORT = 4200
-
-
-LEASES = "prefect.server.concurrency.lease_storage.filesystem"
-"""Where the server notes who holds a slot: in memory, as is usual, a restart would end the runs that hold one."""
 
 
 @contextmanager

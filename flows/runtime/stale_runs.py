@@ -43,6 +43,22 @@ HEARTBEAT_SECONDS = 30
 LIVE = (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING)
 
 
+ANYTHING = "prefect.flow-run.*"
+"""Any later event of a run is a sign of life or its end, whatever its states are named."""
+
+STARTING = (
+    "prefect.flow-run.Pending",
+    "prefect.flow-run.Submitting",
+    "prefect.flow-run.InfrastructurePending",
+)
+
+SILENT_SECONDS = 90.0
+"""Three signs of life missed."""
+
+STARTING_SECONDS = 1800.0
+"""A cluster may take long to fetch an image; a worker that was ended never starts what it took."""
+
+
 class Patience(BaseModel):
     """How long a run may give no sign of life."""
 
@@ -137,25 +153,6 @@ def _freed(client: SyncPrefectClient, deployment: DeploymentResponse) -> str | N
         return None
     client.update_global_concurrency_limit(limit.name, GlobalConcurrencyLimitUpdate(active_slots=alive))
     return f"Deployment {deployment.name} counted {taken} runs where {alive} are alive; it is counted anew."
-
-
-ANYTHING = "prefect.flow-run.*"
-"""Any later event of a run is a sign of life or its end, whatever its states are named."""
-
-
-STARTING = (
-    "prefect.flow-run.Pending",
-    "prefect.flow-run.Submitting",
-    "prefect.flow-run.InfrastructurePending",
-)
-
-
-SILENT_SECONDS = 90.0
-"""Three signs of life missed."""
-
-
-STARTING_SECONDS = 1800.0
-"""A cluster may take long to fetch an image; a worker that was ended never starts what it took."""
 
 
 def automations(

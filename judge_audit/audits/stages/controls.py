@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from judge_audit.audits.stages.answers import Work
 
 
+ITEMS = 600
+"""Untouched items that controls answer at the most, besides the members of pairs."""
+
+LADDERS = 128
+"""Items whose ladders and combinations they answer at the most."""
+
+
 def have_controls_score(setup: ScoringSetup, prepared: Prepared, controls: Sequence[AnyControl]) -> None:
     """Have every control answer: most from the recipes of probes, those that see from the pictures."""
     planted = [control for control in controls if isinstance(control, PlantedJudge)]
@@ -145,14 +152,6 @@ def _score_chosen(setup: ScoringSetup, prepared: Prepared, control: PlantedJudge
     )
     if batch.calls:
         commit_answers(setup.lake, batch.calls, batch.scores)
-
-
-ITEMS = 600
-"""Untouched items that controls answer at the most, besides the members of pairs."""
-
-
-LADDERS = 128
-"""Items whose ladders and combinations they answer at the most."""
 
 
 def shown_to_controls(

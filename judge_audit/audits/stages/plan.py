@@ -63,6 +63,10 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.planning.probes import Plan
 
 
+TOLERANCE = timedelta(minutes=2)
+"""Clocks of machines that are kept in step differ by less."""
+
+
 def prepare(
     setup: ScoringSetup,
     inputs: AuditInputs,
@@ -297,10 +301,6 @@ def audit_row(setup: ScoringSetup, inputs: AuditInputs, prepared: Prepared, stat
         "canary_asking": prepared.canaries.asking if prepared.canaries else None,
     }
     return from_rows("audits", [row])
-
-
-TOLERANCE = timedelta(minutes=2)
-"""Clocks of machines that are kept in step differ by less."""
 
 
 def clock_notes(lake: Lake, now: datetime) -> tuple[str, ...]:
