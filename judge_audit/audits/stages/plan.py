@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
-
-from judge_audit.core.formatting import minute
-from judge_audit.core.messages import say
-
-if TYPE_CHECKING:
-    from judge_audit.lake import Lake
-
-from datetime import UTC
-from typing import TYPE_CHECKING
-
-from judge_audit.core.tables import from_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judge_audit.judges.cards.card import Card
-    from judge_audit.lake import Lake
-
 import secrets
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +21,9 @@ from judge_audit.audits.stages.answers import measured_by_instruments, register
 from judge_audit.audits.stages.canaries import watch
 from judge_audit.audits.stages.score import instruments
 from judge_audit.core.digests import canonical_json, file_digest, row_digest, text_digest
-from judge_audit.core.tables import empty
+from judge_audit.core.formatting import minute
+from judge_audit.core.messages import say
+from judge_audit.core.tables import empty, from_rows
 from judge_audit.core.vocabulary import State
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
