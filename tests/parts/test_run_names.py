@@ -69,7 +69,9 @@ def test_flow_runs_are_called_by_judge_sources_and_axes(runs):
 
 
 def test_every_task_is_called_by_its_judge_and_scoring_by_source_and_axes_or_pairs(runs):
-    names = [name for name, _ in runs["tasks"]]
+    names = [
+        name for name, _ in runs["tasks"] if name != "judge-audit-0"
+    ]  # what Prefect calls a flow in a flow
     assert {f"{stage} bright 1" for stage in ("prepare", "controls", "check", "report")} <= set(names)
     scoring = [name for name in names if name.startswith("score bright 1 · ")]
     assert {name.split(" · ")[1] for name in scoring} <= {"x", "y", "2 sources"}
