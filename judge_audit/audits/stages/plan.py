@@ -40,9 +40,10 @@ if TYPE_CHECKING:
 
     from judge_audit.anchors import AnchorsUsed
     from judge_audit.audits.inputs import AuditInputs
-    from judge_audit.audits.model import PeopleRecords, ScoringSetup
+    from judge_audit.audits.model import Outstanding, PeopleRecords, ScoringSetup
     from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
+    from judge_audit.stimuli.planning.blocks import Block
     from judge_audit.stimuli.planning.probes import Plan
 
 
@@ -84,20 +85,16 @@ def prepare(
     setup = setup.at_epoch(canaries.epoch) if canaries else setup
     card = setup.judge.card
     zones_id, zone_notes = _settle_zones(setup, inputs, plan)
-    controls = [control.card for control in mode.controls(setup, zones_id)]
-    register(lake, [card, *(instrument.card for instrument in instruments()), *controls])
+    register(lake, [one.card for one in (setup.judge, *instruments(), *mode.controls(setup, zones_id))])
     plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(setup, plan, zones_id)]))
     outstanding = mode.outstanding(setup, inputs, plan)
-    shares = blocks(plan, card.batch_size, outstanding.left)
-    if (counts := outstanding.planned) is not None:
-        shares = tuple(replace(one, probes=sum(counts[name] for name in one.item_ids)) for one in shares)
     labels, acts = people.labels(plan.plan_id), people.acts(plan.plan_id, card.judge_id)
     prepared = Prepared(
         audit_id=audit_id,
         plan_id=plan.plan_id,
         zones_id=zones_id,
         judge_id=card.judge_id,
-        blocks=shares,
+        blocks=_blocks(plan, card.batch_size, outstanding),
         new_calls=outstanding.new,
         reused_calls=outstanding.asked - outstanding.new,
         warnings=(
@@ -116,6 +113,14 @@ def prepare(
     )
     lake.commit({"audits": audit_row(setup, inputs, prepared, "started")})
     return prepared
+
+
+def _blocks(plan: Plan, batch_size: int, outstanding: Outstanding) -> tuple[Block, ...]:
+    """Cut a plan into shares of work, each with the number of answers that it asks for."""
+    shares = blocks(plan, batch_size, outstanding.left)
+    if (counts := outstanding.planned) is None:
+        return shares
+    return tuple(replace(one, probes=sum(counts[name] for name in one.item_ids)) for one in shares)
 
 
 def _anchors(setup: ScoringSetup, inputs: AuditInputs) -> tuple[AnchorsUsed | None, tuple[str, ...]]:
