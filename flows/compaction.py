@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from judge_audit_flows.deployed import settled
+from judge_audit_flows.deployment.deployed_audit import settled
 from judge_audit_flows.deployment.parameters import STEADY, Persistence
 from judge_audit_flows.runtime.outcome import Ending, persisted
 from prefect import flow, get_run_logger
@@ -38,13 +38,13 @@ def compaction(
     log = get_run_logger()
 
     def attempt() -> Ending:
-        told = compact(
+        summary = compact(
             Lake.open(resolve(audit).lake, create=False),
             keep_days=keep_days,
             keep_audits=keep_audits,
             grace=timedelta(hours=grace_hours),
         )
-        lines = compaction_lines(told)
+        lines = compaction_lines(summary)
         for line in lines:
             log.info(line)
         return Ending(audit, EXIT_GOOD, "\n".join(lines))

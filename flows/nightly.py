@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from judge_audit_flows.deployed import Wanted, audited, settled
+from judge_audit_flows.deployment.deployed_audit import Wanted, audited, settled
 from judge_audit_flows.deployment.parameters import NO_OVERRIDES, STEADY, Overrides, Persistence
 from judge_audit_flows.runtime.outcome import refused
+from judge_audit_flows.runtime.run_names import deployed_label
 from judge_audit_flows.runtime.stale_runs import STALE, Patience, tidied
 from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State  # noqa: TC002 - Prefect reads the annotations
@@ -24,7 +25,7 @@ APPROVED = "approved"
 """Stands in the list of judges for every judge that is approved today."""
 
 
-@flow(name="judge-audit-nightly", persist_result=False)
+@flow(name="judge-audit-nightly", flow_run_name=deployed_label, persist_result=False)
 def nightly(
     audit: str = "audit.yaml",
     judges: tuple[str, ...] = (),
@@ -53,7 +54,7 @@ def nightly(
     return settled([audited(one, overrides, persistence, apart=len(wanted) > 1) for one in wanted])
 
 
-@flow(name="judge-audit-ad-hoc", persist_result=False)
+@flow(name="judge-audit-ad-hoc", flow_run_name=deployed_label, persist_result=False)
 def ad_hoc(
     audit: str = "audit.yaml",
     judge: str = "",
@@ -71,7 +72,7 @@ def ad_hoc(
     return settled([audited(Wanted(audit, judge), overrides, persistence)])
 
 
-@flow(name="judge-audit-release-gate", persist_result=False)
+@flow(name="judge-audit-release-gate", flow_run_name=deployed_label, persist_result=False)
 def release_gate(
     audit: str = "audit.yaml",
     judge: str = "",
@@ -118,5 +119,5 @@ def named_judges(audit: str, judges: tuple[str, ...]) -> tuple[str, ...]:
     if APPROVED not in judges:
         return judges or ("",)
     lake = Lake.open(resolve(audit).lake, create=False)
-    found = [name for judge in judges for name in (approved_judges(lake) if judge == APPROVED else [judge])]
-    return tuple(dict.fromkeys(found))
+    names = [name for judge in judges for name in (approved_judges(lake) if judge == APPROVED else [judge])]
+    return tuple(dict.fromkeys(names))

@@ -1,36 +1,20 @@
-"""A release as one Prefect flow: audit the candidate, its anchors first, then ask the gate."""
+"""What `judge-audit release` calls: audit the candidate, its anchors first, then ask the gate."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from judge_audit_flows.audit import canary_lines, from_tables, ready, result_of, through_prefect
+from judge_audit_flows.audit import ready, through_prefect
 from judge_audit_flows.runtime.run_record import begun, done, recorded_flow
 
-from judge_audit.audits import stages
+from judge_audit.audits import pipeline
+from judge_audit.audits.run_summary import release_result_of
 from judge_audit.operations.runs import RELEASE
 
 if TYPE_CHECKING:
+    from judge_audit.audits.run_summary import ReleaseResult
     from judge_audit.core.configuration import Configuration
     from judge_audit.core.progress import Progress
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseResult:
-    """What a release came to.
-
-    Attributes:
-        audit_id: The candidate's audit.
-        code: The gate's exit code.
-        lines: What to print.
-        document: The same for programs: the report's content and the gate's answer.
-    """
-
-    audit_id: str
-    code: int
-    lines: list[str]
-    document: dict[str, Any]
 
 
 def run_release(
@@ -48,27 +32,13 @@ def run_release(
         AuditError: With a plain message, when the audit cannot be made or the gate cannot be put the question.
     """
     with recorded_flow(configuration, RELEASE, progress) as run:
-        current = ready(configuration, progress)
-        begun(run, current)
-        if current.is_table:
-            prepared, bought, outcome = from_tables(current, progress)
-            progress.stage("asking the gate")
-            gated = stages.gate_audit(current, prepared, use=use, baseline=baseline)
+        context = ready(configuration, progress)
+        begun(run, context)
+        if context.mode.asks_judge:
+            release = through_prefect(context, progress, "release_flow", run, use, baseline)
         else:
-            prepared, bought, outcome, gated = through_prefect(
-                configuration, progress, "release_flow", use, baseline, run=run
-            )
-        done(run, prepared)
-        run.asked(gated.document)
-    audited = result_of(configuration, prepared, bought, outcome)
-    return ReleaseResult(
-        audit_id=audited.audit_id,
-        code=gated.code,
-        lines=[
-            f"Position: {audited.position}",
-            *(f"Canaries: {line}" for line in canary_lines(prepared, outcome)),
-            f"Report: {audited.report_path}",
-            *gated.lines,
-        ],
-        document={"report": audited.document, "gate": gated.document},
-    )
+            executor = pipeline.LocalExecutor(context, progress)
+            release = pipeline.run_release(executor, use, baseline)
+        done(run, release.audit.prepared)
+        run.asked(release.gated.document)
+    return release_result_of(context, release)

@@ -43,8 +43,9 @@ def run_submission(
     local = "://" not in configuration.lake
     with embedded_server(Path(configuration.lake) / "prefect" if local else None):
         from judge_audit_flows import registry  # noqa: PLC0415 - Prefect reads its settings once
+        from judge_audit_flows.runtime.registry_runs import through_deployment  # noqa: PLC0415
 
-        launch = (registry.within_this_process if here else registry.through_deployment)(audit)
+        launch = (registry.within_this_process if here else through_deployment)(audit)
         if not name:
             return registry.looked(audit, launch)
         return registry.submitted(name, version, audit, launch, again=again)

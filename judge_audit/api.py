@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.audits import stages
-from judge_audit.audits.session import hold
+from judge_audit.audits.context import AuditContext
+from judge_audit.audits.pipeline import LocalExecutor, run_stages
 from judge_audit.core.configuration import resolve
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from judge_audit.audits.session import Session
-
 
 @dataclass(frozen=True, slots=True)
 class Audit:
@@ -30,7 +26,7 @@ class Audit:
     Attributes:
         audit_id: The run.
         position: The highest step the judge holds today.
-        lake: Where everything lies.
+        lake: Where everything is.
         report: Path of the report.
         document: The report's content as plain values.
     """
@@ -90,11 +86,11 @@ def audit(
     Args:
         judge: A callable `score(images, prompts)`, a built-in name, `module:attribute`, a card's path or a judge.
             What a callable holds (attributes, closure, weights) makes it the judge it is; where that changes
-            without changing its answers, an attribute `identity` (a text) stands for it.
+            without changing its answers, an attribute `identity` (a text) names it.
         items: Path of the items file.
         axes: Names of axes; the nine that are climbed unasked by default, `["all"]` for every one.
         lake: Folder of the results; a temporary one by default.
-        report: Folder of the report; beside the lake by default.
+        report: Folder of the report; next to the lake by default.
         **options: Any other key of audit.yaml (ladder_items, repeats, readings, seed, limits, skip_bad, …).
 
     Returns:
@@ -105,7 +101,7 @@ def audit(
         BudgetReached: If max_calls or max_cost did not reach; everything bought is in the lake.
     """
     home = str(lake) if lake is not None else str(Path(tempfile.mkdtemp(prefix="judge-audit-")) / "lake")
-    given = {
+    choices = {
         "items": str(items),
         "axes": axes,
         "lake": home,
@@ -113,38 +109,10 @@ def audit(
         **options,
     }
     if isinstance(judge, (str, Path)):
-        given["judge"] = str(judge)
-    configuration = resolve(None, given)
-    current = hold(configuration, load_judge(judge))
-    prepared = stages.prepare(current)
-    pace = stages.Pace()
-    _scored(current, prepared, pace)
-    prepared = stages.combine(current, prepared)
-    _scored(current, prepared, pace)
-    stages.settle_budget(current, prepared)
-    stages.score_controls(current, prepared)
-    stages.check(current, prepared)
-    outcome = stages.report(current, prepared)
+        choices["judge"] = str(judge)
+    configuration = resolve(None, choices)
+    done = run_stages(LocalExecutor(AuditContext(configuration, load_judge(judge))))
+    outcome = done.outcome
     return Audit(
-        prepared.audit_id, outcome.position, configuration.lake, Path(outcome.report), outcome.document
+        done.prepared.audit_id, outcome.position, configuration.lake, Path(outcome.report), outcome.document
     )
-
-
-def _scored(current: Session, prepared: stages.Prepared, pace: stages.Pace) -> None:
-    """Score the blocks of a plan in threads."""
-    workers = max(1, current.configuration.workers or 2)
-    for share in stages.rounds(prepared.blocks):
-        deal = stages.Deal(share, workers, pace)
-
-        def work(_: int, deal: stages.Deal = deal) -> None:
-            while taken := deal.take():
-                began = time.monotonic()
-                try:
-                    stages.score(current, prepared, *taken)
-                except BaseException:
-                    deal.end()
-                    raise
-                pace.learn(sum(block.left for block in taken), time.monotonic() - began)
-
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(work, range(workers)))

@@ -1,4 +1,4 @@
 """How flows come to run by themselves: prefect.yaml read and registered, parameters, automations, `serve`.
 
-It imports the flows' `runtime` and the library, and no flow but by name.
+It imports the flows' `runtime`, the library and the two entries `audit` and `release`; other flows only by name.
 """

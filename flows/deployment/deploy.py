@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.deployment.automations import automations, ensure
 from judge_audit_flows.deployment.prefect_file import Entry, read_entries
 from judge_audit_flows.runtime.reachability import reached
-from judge_audit_flows.runtime.stale_runs import tidied
+from judge_audit_flows.runtime.stale_runs import automations, ensure, tidied
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
 from prefect.client.schemas.objects import ConcurrencyOptions
@@ -54,7 +53,7 @@ def run_deploy(
     """Register the deployments, their work pool and the automations at the configured server.
 
     Args:
-        audit: Path of audit.yaml as the workers see it; one that lies here is made absolute.
+        audit: Path of audit.yaml as the workers see it; one that is here is made absolute.
         pool: Name of the work pool; made from our template where there is none of that name.
         kind: What it is made as: process, docker or kubernetes.
         cron: When the nightly audit runs; None for what the file says.
@@ -72,13 +71,13 @@ def run_deploy(
     url = reached()
     with get_client(sync_client=True) as client:
         made = _pool(client, pool, kind)
-        told = [_deployment(client, entry, pool) for entry in entries]
-        kept = {wanted.name: ensure(client, wanted) for wanted in automations()}
+        deployments = [_deployment(client, entry, pool) for entry in entries]
+        states = {wanted.name: ensure(client, wanted) for wanted in automations()}
     ended = tidied()
     lines = [
         f"Work pool {pool}: {made}.",
-        *(f"Deployment {one['name']}: {one['state']}{_when(one)}." for one in told),
-        *(f"Automation “{name}”: {state}." for name, state in kept.items()),
+        *(f"Deployment {one['name']}: {one['state']}{_when(one)}." for one in deployments),
+        *(f"Automation “{name}”: {state}." for name, state in states.items()),
         *ended,
         f"Server: {url.removesuffix('/api')}",
         f"Start a worker, if there is none: prefect worker start --pool {pool}",
@@ -86,8 +85,8 @@ def run_deploy(
     document = {
         "server": url,
         "pool": {"name": pool, "state": made},
-        "deployments": told,
-        "automations": kept,
+        "deployments": deployments,
+        "automations": states,
     }
     return Deployed(lines, {**document, "ended": ended})
 
@@ -100,23 +99,20 @@ def template(kind: str) -> dict[str, Any]:
 
 def _when(one: dict[str, Any]) -> str:
     """Say when a deployment runs."""
-    told = ", ".join(f"{entry['cron']} ({entry['timezone']})" for entry in one["schedules"])
-    return f", runs at {told}" if told else ", runs when asked to"
+    times = ", ".join(f"{entry['cron']} ({entry['timezone']})" for entry in one["schedules"])
+    return f", runs at {times}" if times else ", runs when asked to"
 
 
 def _pool(client: SyncPrefectClient, name: str, kind: str) -> str:
     """Make the work pool where there is none; one that is there is left as its owner has it."""
     try:
-        found = client.read_work_pool(name)
+        existing = client.read_work_pool(name)
     except ObjectNotFound:
         client.create_work_pool(WorkPoolCreate(name=name, type=kind, base_job_template=template(kind)))
         return f"made ({kind})"
-    if found.type != kind:
-        raise UsageError(
-            f"--pool {name}: it is there already, as a {found.type} pool. Say --kind {found.type}, or name another."
-            if found.type in KINDS
-            else f"--pool {name}: it is there already, as a {found.type} pool. Name another."
-        )
+    if existing.type != kind:
+        act = f"Say --kind {existing.type}, or name another." if existing.type in KINDS else "Name another."
+        raise UsageError(f"--pool {name}: it is there already, as a {existing.type} pool. {act}")
     return f"there already ({kind})"
 
 

@@ -15,7 +15,7 @@ def _runners() -> dict[str, Any]:
 
 
 class Overrides(BaseModel):
-    """Choices that win over audit.yaml for this run; whatever is left empty stands as the file has it."""
+    """Choices that win over audit.yaml for this run; whatever is left empty is as the file has it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="Overrides")
 

@@ -95,22 +95,22 @@ def read_entries(
     content = _content(file)
     specs = content.get("deployments") or []
     known = [str(spec.get("name")) for spec in specs]
-    if strangers := sorted(set(only) - set(known)):
-        raise UsageError(f"--only {strangers[0]}: there is no such deployment; there are {', '.join(known)}.")
+    if unknown := sorted(set(only) - set(known)):
+        raise UsageError(f"--only {unknown[0]}: there is no such deployment; there are {', '.join(known)}.")
     path = audit_path(audit)
     registry = bool(only) or names_registry(path)
-    found: list[Entry] = []
+    entries: list[Entry] = []
     faults: list[Fault] = []
     for spec in specs:
         if (only and spec["name"] not in only) or (REGISTRY in (spec.get("tags") or ()) and not registry):
             continue
         try:
-            found.append(_entry(_with_choices(spec, cron, timezone), path))
+            entries.append(_entry(_with_choices(spec, cron, timezone), path))
         except (ValueError, KeyError, TypeError) as error:
             faults.append(Fault(_named(file), 0, "", f"deployment {spec.get('name')}: {_told(error)}"))
     if faults:
         raise InputError(faults)
-    return found
+    return entries
 
 
 def audit_path(audit: str) -> str:
@@ -163,10 +163,10 @@ def _with_choices(spec: dict[str, Any], cron: str | None, timezone: str | None) 
     """Lay the command line's time over the nightly audit's."""
     if spec["name"] != NIGHTLY or (cron is None and timezone is None):
         return spec
-    given = {name: value for name, value in (("cron", cron), ("timezone", timezone)) if value is not None}
+    times = {name: value for name, value in (("cron", cron), ("timezone", timezone)) if value is not None}
     return {
         **spec,
-        "schedules": [{**one, **given} for one in spec.get("schedules") or [{"slug": "every-night"}]],
+        "schedules": [{**one, **times} for one in spec.get("schedules") or [{"slug": "every-night"}]],
     }
 
 
@@ -180,7 +180,7 @@ def _entry(spec: dict[str, Any], audit: str) -> Entry:
     _see(schema, parameters)
     limit = spec.get("concurrency_limit")
     options = (
-        {name: held for name, held in limit.items() if name != "limit"} if isinstance(limit, dict) else None
+        {name: value for name, value in limit.items() if name != "limit"} if isinstance(limit, dict) else None
     )
     entry = Entry(
         name=spec["name"],
@@ -203,10 +203,10 @@ def _entry(spec: dict[str, Any], audit: str) -> Entry:
 
 def _see(schema: dict[str, Any], parameters: dict[str, Any]) -> None:
     """Hold parameters against what the flow takes; those that are not given are given when it is run."""
-    if strangers := sorted(set(parameters) - set(schema["properties"])):
+    if unknown := sorted(set(parameters) - set(schema["properties"])):
         known = ", ".join(schema["properties"])
-        raise ValueError(f"it takes no parameter {strangers[0]}; it takes {known}.")
-    whole = {**{name: held for name, held in schema.items() if name != "required"}, "type": "object"}
+        raise ValueError(f"it takes no parameter {unknown[0]}; it takes {known}.")
+    whole = {**{name: value for name, value in schema.items() if name != "required"}, "type": "object"}
     for error in Draft202012Validator(whole).iter_errors(parameters):
         raise ValueError(f"parameter {'.'.join(map(str, error.absolute_path))}: {error.message}.")
 

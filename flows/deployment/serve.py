@@ -10,8 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.runtime.lasting_server import lasting_server
-from judge_audit_flows.runtime.server import QUIET, exported
+from judge_audit_flows.runtime.server import QUIET, exported, lasting_server
 
 from judge_audit.core.configuration import resolve
 from judge_audit.core.errors import EXIT_GOOD, MachineryError
@@ -30,7 +29,7 @@ AT_ONCE = 4
 GLANCE_SECONDS = 2.0
 
 RUNS = {**QUIET, "PREFECT_LOGGING_LEVEL": "INFO"}
-"""What an audit is doing stands in its run's log."""
+"""What an audit is doing is in its run's log."""
 
 
 def run_serve(
@@ -41,7 +40,7 @@ def run_serve(
     only: tuple[str, ...] = (),
     file: str | None = None,
     port: int | None = None,
-    say: Callable[[str], object] = print,
+    say: Callable[[str], object],
 ) -> None:
     """Serve the deployments until interrupted: at the configured server, else at one of our own.
 
@@ -89,7 +88,7 @@ def _ending_when_told() -> Iterator[None]:
 
 
 def home(audit: str) -> Path:
-    """Give the folder of the server's database: in the lake, or beside audit.yaml where the lake is no folder."""
+    """Give the folder of the server's database: in the lake, or next to audit.yaml where the lake is no folder."""
     lake = resolve(audit).lake
     return Path(audit).resolve().parent / FOLDER if "://" in lake else Path(lake) / FOLDER
 
@@ -109,10 +108,13 @@ def _serve(
     **choices: Any,  # noqa: ANN401
 ) -> None:
     """Register the deployments and automations, and run what is due until interrupted."""
-    from judge_audit_flows.deployment.automations import automations, ensure  # noqa: PLC0415 - after the server is exported
     from judge_audit_flows.deployment.prefect_file import read_entries  # noqa: PLC0415
     from judge_audit_flows.runtime.reachability import reached  # noqa: PLC0415
-    from judge_audit_flows.runtime.stale_runs import tidied  # noqa: PLC0415
+    from judge_audit_flows.runtime.stale_runs import (  # noqa: PLC0415 - after the server is exported
+        automations,
+        ensure,
+        tidied,
+    )
     from prefect.client.orchestration import get_client  # noqa: PLC0415
 
     entries = read_entries(

@@ -1,4 +1,4 @@
-"""What every flow runs in: servers, task runners, run records, and what becomes of workers that die.
+"""What every flow runs in: servers, task runners, the tasks' executor, run names and records, dead workers.
 
-It imports Prefect and the library, and no flow and no task.
+It imports Prefect, the tasks and the library, and no flow.
 """

@@ -26,7 +26,7 @@ OPENINGS = {
     EXIT_USAGE: "wrong use or bad input",
     EXIT_MACHINERY: "the machinery failed",
 }
-"""How the message of a run's last state begins where no audit was made; the gate's own begins with how it stands."""
+"""How the message of a run's last state begins where no audit was made; the gate's own begins with its state."""
 
 WORST_FIRST = (EXIT_MACHINERY, EXIT_USAGE, EXIT_JUDGE_FAILED, EXIT_GOOD)
 
@@ -101,32 +101,24 @@ def persisted(
             ending = refused(judge, error)
         except Exception as error:
             log.exception("An unexpected error.")
-            told = f"unexpected {type(error).__name__}: {error}. Where it came from stands in the run's log."
-            ending = refused(judge, MachineryError(told))
+            sentence = (
+                f"unexpected {type(error).__name__}: {error}. Where it came from stands in the run's log."
+            )
+            ending = refused(judge, MachineryError(sentence))
         if ending.final or ending.code != EXIT_MACHINERY:
             break
     return ending
 
 
-def in_plain_words(lines: Sequence[str], *, gated: bool) -> str:
-    """Say what an audit came to: how the gate stands where it was asked, the position, and what stands in the way."""
-    position = [line for line in lines if line.startswith("Position: ")]
-    canaries = [line for line in lines if line.startswith("Canaries: ")]
-    if not gated:
-        return "\n".join([*position, *canaries])
-    told = [line for line in lines if not line.startswith(("Position: ", "Canaries: ", "Report: "))]
-    return "\n".join([*told[:1], *position, *canaries, *told[1:]])
-
-
 def gate_event(state: str) -> str:
-    """Name the event that says how the gate stands: judge-audit.gate.open, .shut or .cannot-be-asked."""
+    """Name the event that says what state the gate is in: judge-audit.gate.open, .shut or .cannot-be-asked."""
     return f"judge-audit.gate.{state.replace(' ', '-')}"
 
 
 def slug(judge: str) -> str:
     """Name a judge in lower case letters, digits and dashes."""
-    found = re.sub(r"[^a-z0-9]+", "-", judge.rsplit("/", 1)[-1].removesuffix(".yaml").lower()).strip("-")
-    return found or "judge"
+    name = re.sub(r"[^a-z0-9]+", "-", judge.rsplit("/", 1)[-1].removesuffix(".yaml").lower()).strip("-")
+    return name or "judge"
 
 
 def worst(endings: Sequence[Ending]) -> tuple[int, str]:

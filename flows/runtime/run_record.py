@@ -7,13 +7,15 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from judge_audit_flows.runtime.run_names import judge_label
+
 from judge_audit.operations.runs import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judge_audit.audits.session import Session
-    from judge_audit.audits.stages import Prepared
+    from judge_audit.audits.context import AuditContext
+    from judge_audit.audits.model import Prepared
     from judge_audit.core.configuration import Configuration
     from judge_audit.core.progress import Progress
     from judge_audit.operations.runs import Run
@@ -32,10 +34,9 @@ def recorded_flow(configuration: Configuration, kind: str, progress: Progress) -
         yield run
 
 
-def begun(run: Run, current: Session) -> None:
+def begun(run: Run, context: AuditContext) -> None:
     """Put down that a run began whose input has been read; the lake is made now if there was none."""
-    card = current.judge.card
-    run.name = f"{card.name} {card.version or ''}".strip()
+    run.name = judge_label(context.judge.card)
     run.begin()
 
 
@@ -49,6 +50,6 @@ def flow_run_around() -> str | None:
     if "prefect" in sys.modules:  # not imported for this: it reads its settings once
         from prefect.runtime import flow_run  # noqa: PLC0415
 
-        if found := flow_run.get_id():
-            return str(found)
+        if run_id := flow_run.get_id():
+            return str(run_id)
     return os.environ.get("PREFECT__FLOW_RUN_ID")

@@ -1,4 +1,4 @@
-"""One Prefect server for the time of a run, where none is configured.
+"""A Prefect server of our own where none is configured: for the time of a run, or for as long as `serve` runs.
 
 Prefect's own ephemeral server starts slowly, drops task records at exit and outlives a killed parent; this
 one keeps a folder of its own, waits for its records, and dies with whoever started it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.error import URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
-from judge_audit.core.errors import MachineryError
+from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.file_locks import grab
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ TRIES = 3
 QUIET = {
     "DO_NOT_TRACK": "1",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    # A failed task is told in one plain sentence by the command; a traceback before it helps nobody.
+    # A failed task is reported in one plain sentence by the command; a traceback before it helps nobody.
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
@@ -64,6 +65,12 @@ IDLE_SERVICES = (
     "TRIGGERS",
 )
 """Services for schedules, workers and automations, which a server for one run has no use for."""
+
+
+USUAL_PORT = 4200
+
+LEASES = "prefect.server.concurrency.lease_storage.filesystem"
+"""Where the server notes who holds a slot: in memory, as is usual, a restart would end the runs that hold one."""
 
 
 @contextmanager
@@ -187,8 +194,8 @@ def _start(folder: Path) -> tuple[subprocess.Popen[str], str]:
 
 def last_words(folder: Path) -> str:
     """Give the end of the log of a server."""
-    told = (folder / LOG).read_text(encoding="utf-8", errors="replace")
-    return "\n".join(told.strip().splitlines()[-8:])
+    text = (folder / LOG).read_text(encoding="utf-8", errors="replace")
+    return "\n".join(text.strip().splitlines()[-8:])
 
 
 def spawn(folder: Path, settings: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
@@ -289,3 +296,63 @@ def stop(process: subprocess.Popen[str]) -> None:
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             stream.close()
+
+
+@contextmanager
+def lasting_server(folder: Path, port: int | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run a server with a database of its own, on loopback only.
+
+    Args:
+        folder: Where its database, its log and its settings are; kept for the next time.
+        port: Where it listens; None for the usual port or, if that is taken, a free one.
+
+    Yields:
+        The address of its API, exported to the environment, and its process.
+
+    Raises:
+        UsageError: If another server uses the folder, or the port is taken.
+        MachineryError: If it does not start; shows the end of its log.
+    """
+    lock = locked(folder)
+    if lock is None:
+        raise UsageError(
+            f"{folder}: another `judge-audit serve` runs on this lake, or the folder cannot be written. End the other, "
+            "or set PREFECT_API_URL to its server."
+        )
+    with lock:
+        process, url = _started(folder.resolve(), _door(port))
+        try:
+            with exported({"PREFECT_API_URL": url, "PREFECT_HOME": str(folder.resolve())}):
+                yield url, process
+        finally:
+            stop(process)
+
+
+def _door(port: int | None) -> int:
+    """Say which port to listen on; 0 lets the system choose."""
+    wanted = USUAL_PORT if port is None else port
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, wanted))
+        except OSError as error:
+            if port is None:
+                return 0
+            raise UsageError(f"--port {port}: it is taken on this machine. Name another, or none.") from error
+    return wanted
+
+
+def _started(folder: Path, port: int) -> tuple[subprocess.Popen[str], str]:
+    """Start the server and wait until it answers."""
+    deadline = time.monotonic() + START_SECONDS
+    settings = {
+        "PREFECT_SERVER_UI_ENABLED": "true",
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES,
+        **{name: value for name, value in os.environ.items() if name.startswith("PREFECT_SERVER_")},
+    }
+    process = spawn(folder, settings, str(port))
+    url = announced(process, deadline)
+    if url and healthy(process, url, deadline):
+        return process, url
+    stop(process)
+    raise MachineryError(f"the Prefect server did not start. The end of its log:\n{last_words(folder)}")

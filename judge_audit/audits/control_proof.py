@@ -28,20 +28,20 @@ def expected(pairs: Iterable[tuple[str, str]], verdicts: Iterable[Mapping[str, A
 
     Args:
         pairs: The declaration, see `Control.convictions`.
-        verdicts: All verdicts on the control; what was not tried stands there as missing, or not at all.
+        verdicts: All verdicts on the control; what was not tried is there as missing, or not at all.
     """
     tried: dict[str, set[str]] = {}
     for row in verdicts:
         if row["verdict"] != Verdict.MISSING and row.get("measure") != CELL:
             tried.setdefault(row["check"], set()).add(_asked(row))
-    found = set()
+    declared = set()
     for check, about in pairs:
-        held = tried.get(check, set())
+        axes = tried.get(check, set())
         if about == ALL_AXES:
-            found |= {(check, name) for name in held - {POOLED}}
-        elif about.rpartition(" ")[2] in held:
-            found.add((check, about))
-    return found
+            declared |= {(check, name) for name in axes - {POOLED}}
+        elif about.rpartition(" ")[2] in axes:
+            declared.add((check, about))
+    return declared
 
 
 def convicted(verdicts: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
@@ -77,8 +77,8 @@ def control_row(
     """
     wanted = expected(control.convictions, verdicts)
     allowed = wanted | expected(control.tolerated, verdicts)
-    found = convicted(verdicts)
-    wrong, missed = sorted(found - allowed), sorted(wanted - found)
+    convictions = convicted(verdicts)
+    wrong, missed = sorted(convictions - allowed), sorted(wanted - convictions)
     if wrong:
         verdict, reason = (
             Verdict.FAIL,
@@ -104,7 +104,7 @@ def control_row(
         "check": NAME,
         "measure": "convicted",
         "kind": control.name,
-        "value": float(len(found & wanted)),
+        "value": float(len(convictions & wanted)),
         "n": len(wanted),
         "verdict": verdict.value,
         "finding": "",
@@ -118,7 +118,7 @@ def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
     axes: dict[str, list[str]] = {}
     for check, axis in pairs:
         axes.setdefault(check, []).append(axis)
-    return "; ".join(_fault(check, held) for check, held in axes.items())
+    return "; ".join(_fault(check, about) for check, about in axes.items())
 
 
 def _fault(check: str, axes: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from judge_audit.lake import Lake
 
     Floats = NDArray[np.float64]
-    Row = Mapping[str, Any]
 
 LATEST = "latest"
 FEWEST = 8
@@ -42,6 +41,20 @@ SELECT item_id, source, axis, rung, strength, repeat, "value" FROM all_responses
 WHERE plan_id = $1 AND judge_id = $2 AND dimension = $3 AND state = 'ok'
     AND (axis = 'original' OR rung > 0)
 """
+
+
+class Asked(TypedDict):
+    """A row of `ASKED`: one score of an untouched or changed item."""
+
+    item_id: str
+    source: str
+    axis: str
+    rung: int
+    strength: float
+    repeat: int
+    value: float
+
+
 LATENCY = "SELECT median(latency_ms) FROM calls WHERE judge_id = $1 AND state = 'ok'"
 
 
@@ -74,14 +87,14 @@ def known_of(
         UsageError: If the lake has no such audit, or it cannot serve as a pilot.
     """
     with connect(lake) as con:
-        found = con.execute(NEWEST, [audit]).fetchone()
-        if found is None:
+        newest = con.execute(NEWEST, [audit]).fetchone()
+        if newest is None:
             raise UsageError(
                 f"--audit {audit}: the lake has no such complete audit. Run one, or state the spread: "
                 "--spread 0.3 --retest 0 --step 0."
             )
-        see_kept(lake, str(found[0]))
-        facts = read_facts(con, str(found[0]))
+        see_kept(lake, str(newest[0]))
+        facts = read_facts(con, str(newest[0]))
         if facts.card.get("compares"):
             raise UsageError(
                 f"--audit {audit}: its judge compares two pictures and gives no score; the planner goes by the "
@@ -89,19 +102,18 @@ def known_of(
             )
         dimensions = list(facts.card.get("dimensions") or [OVERALL])
         dimension = OVERALL if OVERALL in dimensions else dimensions[0]
-        rows = _rows(con, ASKED, facts.audit["plan_id"], facts.audit["judge_id"], dimension)
+        rows = _asked(con, facts.audit["plan_id"], facts.audit["judge_id"], dimension)
         latency = con.execute(LATENCY, [facts.audit["judge_id"]]).fetchone()
     return _known(facts, rows, float(latency[0] or 0.0) / 1000 if latency else 0.0, design or {}, limits)
 
 
-def _rows(con: duckdb.DuckDBPyConnection, query: str, *values: str) -> list[dict[str, Any]]:
-    done = con.execute(query, list(values))
-    names = [column[0] for column in done.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
+def _asked(con: duckdb.DuckDBPyConnection, *values: str) -> list[Asked]:
+    rows = con.execute(ASKED, list(values)).fetchall()
+    return [cast("Asked", dict(zip(Asked.__annotations__, row, strict=True))) for row in rows]
 
 
 def _known(
-    facts: Facts, rows: Sequence[Row], seconds: float, design: Mapping[str, int], limits: Limits | None
+    facts: Facts, rows: Sequence[Asked], seconds: float, design: Mapping[str, int], limits: Limits | None
 ) -> Known:
     """Put together what an audit tells."""
     sign = 1.0 if facts.card.get("higher_is_better", True) else -1.0
@@ -161,12 +173,12 @@ class _Scaled:
     unit: float
 
 
-def _scaled(rows: Iterable[Row], sign: float) -> _Scaled:
+def _scaled(rows: Iterable[Asked], sign: float) -> _Scaled:
     by_source: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         if not row["rung"]:
-            held = by_source.setdefault(row["source"], {}).setdefault(row["item_id"], [])
-            held.append(sign * row["value"])
+            values_of_item = by_source.setdefault(row["source"], {}).setdefault(row["item_id"], [])
+            values_of_item.append(sign * row["value"])
     scores: dict[str, list[float]] = {}
     places: dict[str, tuple[float, float]] = {}
     for source, items in sorted(by_source.items()):
@@ -183,15 +195,15 @@ def _scaled(rows: Iterable[Row], sign: float) -> _Scaled:
 
 def _matrix(lists: Iterable[Sequence[float]]) -> Floats:
     """Lay lists of different lengths under one another, NaN where they end."""
-    held = list(lists)
-    found = np.full((len(held), max(map(len, held))), np.nan)
-    for at, values in enumerate(held):
-        found[at, : len(values)] = values
-    return found
+    rows = list(lists)
+    matrix = np.full((len(rows), max(map(len, rows))), np.nan)
+    for at, values in enumerate(rows):
+        matrix[at, : len(values)] = values
+    return matrix
 
 
 def _widest(
-    rows: Iterable[Row],
+    rows: Iterable[Asked],
     untouched: _Scaled,
     base: Noise,
     step: float,
@@ -207,13 +219,13 @@ def _widest(
         if point is None or row["strength"] >= point or row["item_id"] not in untouched.scores:
             continue
         mean, spread = untouched.places[row["source"]]
-        held = rungs.setdefault(row["axis"], {}).setdefault(row["item_id"], {})
-        held.setdefault(row["rung"], []).append((sign * row["value"] - mean) / spread)
+        by_rung = rungs.setdefault(row["axis"], {}).setdefault(row["item_id"], {})
+        by_rung.setdefault(row["rung"], []).append((sign * row["value"] - mean) / spread)
     widest = "", base
     for axis, items in sorted(rungs.items()):
         if len(items) < FEWEST:
             continue
-        last = _matrix(held[max(held)] for held in items.values())
+        last = _matrix(by_rung[max(by_rung)] for by_rung in items.values())
         before = _matrix(untouched.scores[item] for item in items)
         scale = float(np.nanstd(np.nanmean(before, axis=1))) or 1.0
         change = of_pilot(before, last, step / scale).change * scale
@@ -224,9 +236,9 @@ def _widest(
 
 def _reliability(facts: Facts) -> float:
     """Read how far one annotator correlates with another, where people labelled; else what is usual."""
-    told = [
+    correlations = [
         row["value"]
         for row in facts.people_measures
         if row["measure"] == "rater_to_rater" and row["source"] == WITHIN and row["value"] is not None
     ]
-    return min(0.95, max(0.05, float(np.mean(told)))) if told else RELIABILITY
+    return min(0.95, max(0.05, float(np.mean(correlations)))) if correlations else RELIABILITY

@@ -1,6 +1,6 @@
 """Parts (axes, checks, kinds of judge and of mismatch, suites, uses, views) of the package, of others and of a team.
 
-A team's file is loaded by its path under a private name, so it shadows nothing; a name that stands twice is
+A team's file is loaded by its path under a private name, so it shadows nothing; a name that is given twice is
 refused with both places.
 """
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.mismatches.kind import Kind
 
 Thing = TypeVar("Thing")
+Named = TypeVar("Named", "Check", "Kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,50 +63,36 @@ class Part(Generic[Thing]):
 
 def find_axes(project: str) -> dict[str, Part[Axis]]:
     """Find all axes by name."""
-    own = {name: Part(name, axis, "the package") for name, axis in builtin_axes().items()}
     return _find(
-        "axes", own, project, lambda module, origin: {axis.name: axis for axis in axes_of(module, origin)}
+        "axes", builtin_axes(), project, lambda *module: {axis.name: axis for axis in axes_of(*module)}
     )
 
 
 def find_checks(project: str) -> dict[str, Part[Check]]:
     """Find all checks by name."""
-    own = {name: Part(name, check, "the package") for name, check in builtin_checks().items()}
-
-    def take(module: ModuleType, origin: str) -> dict[str, Check]:
-        check = check_of(module, origin)
-        return {check.name: check}
-
-    return _find("checks", own, project, take)
+    return _find("checks", builtin_checks(), project, lambda *module: _by_name(check_of(*module)))
 
 
 def find_kinds(project: str) -> dict[str, Part[ModuleType]]:
     """Find all judge kinds by name."""
-    own = {name: Part(name, module, "the package") for name, module in builtin_kinds().items()}
-    return _find("judges", own, project, lambda module, origin: {kind_of(module, origin): module})
+    return _find("judges", builtin_kinds(), project, lambda module, origin: {kind_of(module, origin): module})
 
 
 def find_mismatches(project: str) -> dict[str, Part[Kind]]:
     """Find all mismatch kinds by name."""
-    own = {name: Part(name, kind, "the package") for name, kind in mismatch_kinds().items()}
-
-    def take(module: ModuleType, origin: str) -> dict[str, Kind]:
-        kind = mismatch_of(module, origin)
-        return {kind.name: kind}
-
-    return _find("kinds", own, project, take)
+    return _find("kinds", mismatch_kinds(), project, lambda *module: _by_name(mismatch_of(*module)))
 
 
 def find_uses(project: str) -> dict[str, Part[Use]]:
     """Find the checklists of all uses by name; a project's are YAML files in `uses/`."""
-    own = {use.name: Part(use.name, use, "the package") for use in builtin_uses()}
+    own = _own({use.name: use for use in builtin_uses()})
     read = (_use(path) for path in _files(project, "uses", "*.yaml"))
     return _joined("uses", own, [Part(use.name, use, str(path), digest) for use, path, digest in read])
 
 
 def find_views(project: str) -> dict[str, Part[View]]:
     """Find all SQL views by name; a project's are files in `views/`, each opening with a comment."""
-    own = {name: Part(name, view, "the package") for name, view in shipped_views().items()}
+    own = _own(shipped_views())
     extra = []
     for path in _files(project, "views", "*.sql"):
         with _blamed_on(path):
@@ -119,7 +106,7 @@ def find_suites(project: str) -> dict[str, Part[Suite]]:
 
     A project's are pairs of files in `suites/`; an entry point names a package whose files are suites.
     """
-    own = {name: Part(name, suite, "the package") for name, suite in builtin_suites().items()}
+    own = _own(builtin_suites())
     folders = [
         (f"the installed entry point {entry.name} ({entry.value})", files(entry.load()))
         for entry in _announced("suites")
@@ -169,22 +156,22 @@ def configured_judge(configuration: Configuration, requests: int = 0) -> Judge:
 def select_axes(configuration: Configuration) -> dict[str, Axis]:
     """Give the axes a configuration asks for, in the order of their names.
 
-    `default` stands for every axis that is climbed unasked, a team's own among them; `all` for every axis.
-    Either may stand beside names.
+    `default` means every axis that is climbed unasked, a team's own among them; `all` for every axis.
+    Either may be given together with names.
 
     Raises:
         UsageError: If it names an axis that does not exist; lists those that do.
     """
-    found = find_axes(configuration.project)
+    axes = find_axes(configuration.project)
     wanted = set(configuration.axes)
     if "all" in wanted:
-        wanted = (wanted - {"all", "default"}) | set(found)
+        wanted = (wanted - {"all", "default"}) | set(axes)
     if "default" in wanted:
-        wanted = (wanted - {"default"}) | {name for name, part in found.items() if part.thing.default}
-    unknown = sorted(wanted - set(found))
+        wanted = (wanted - {"default"}) | {name for name, part in axes.items() if part.thing.default}
+    unknown = sorted(wanted - set(axes))
     if unknown:
-        raise UsageError(f"axes: there is no {', '.join(unknown)}; the axes are {', '.join(sorted(found))}.")
-    return {name: found[name].thing for name in sorted(wanted)}
+        raise UsageError(f"axes: there is no {', '.join(unknown)}; the axes are {', '.join(sorted(axes))}.")
+    return {name: axes[name].thing for name in sorted(wanted)}
 
 
 def part_digests(configuration: Configuration) -> dict[str, str]:
@@ -201,9 +188,19 @@ def part_digests(configuration: Configuration) -> dict[str, str]:
     return {part.origin: part.digest for part in parts if part.digest}
 
 
+def _own(things: Mapping[str, Thing]) -> dict[str, Part[Thing]]:
+    """Give what the package brings."""
+    return {name: Part(name, thing, "the package") for name, thing in things.items()}
+
+
+def _by_name(thing: Named) -> dict[str, Named]:
+    """Give one thing by its own name."""
+    return {thing.name: thing}
+
+
 def _find(
     kind: str,
-    found: dict[str, Part[Thing]],
+    own: Mapping[str, Thing],
     project: str,
     take: Callable[[ModuleType, str], Mapping[str, Thing]],
 ) -> dict[str, Part[Thing]]:
@@ -221,7 +218,7 @@ def _find(
         extra += [
             Part(name, thing, str(path), file_digest(path.read_bytes())) for name, thing in things.items()
         ]
-    return _joined(kind, found, extra)
+    return _joined(kind, _own(own), extra)
 
 
 def _announced(kind: str) -> EntryPoints:
@@ -252,16 +249,16 @@ def _blamed_on(path: Path) -> Iterator[None]:
         raise UsageError(f"{path}: {error}") from error
 
 
-def _joined(kind: str, found: dict[str, Part[Thing]], extra: Iterable[Part[Thing]]) -> dict[str, Part[Thing]]:
-    """Add parts to those found, or refuse a name that stands twice."""
+def _joined(kind: str, parts: dict[str, Part[Thing]], extra: Iterable[Part[Thing]]) -> dict[str, Part[Thing]]:
+    """Add parts to those found, or refuse a name that is given twice."""
     for part in extra:
-        if part.name in found:
+        if part.name in parts:
             raise UsageError(
-                f"{kind}: “{part.name}” stands twice, in {found[part.name].origin} and in {part.origin}. "
+                f"{kind}: “{part.name}” stands twice, in {parts[part.name].origin} and in {part.origin}. "
                 "Rename one."
             )
-        found[part.name] = part
-    return found
+        parts[part.name] = part
+    return parts
 
 
 def _load(kind: str, path: Path) -> ModuleType:

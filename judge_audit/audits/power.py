@@ -227,7 +227,7 @@ def needs(
         seed: Of the draws.
         on_question: Told 1 after each verdict.
     """
-    found = []
+    rows = []
     for asked in questions(known):
         most = LARGEST_TRIED[asked.vary]
         plan = needed(
@@ -250,7 +250,7 @@ def needs(
             if plan.n is None
             else asked.units(plan.n)
         )
-        found.append(
+        rows.append(
             Need(
                 asked.name,
                 asked.sentence,
@@ -265,7 +265,7 @@ def needs(
         )
         if on_question:
             on_question(1)
-    return found
+    return rows
 
 
 def buys(known: Known, prices: Prices, budget: float, *, draws: int = DRAWS, seed: int = 0) -> list[Buy]:
@@ -278,7 +278,7 @@ def buys(known: Known, prices: Prices, budget: float, *, draws: int = DRAWS, see
         draws: Rehearsals.
         seed: Of the draws.
     """
-    found = []
+    rows = []
     for asked in questions(known):
         paid = prices.label if asked.vary in {"labelled", "annotators"} else prices.score
         if asked.vary == "annotators" or not paid:
@@ -305,8 +305,8 @@ def buys(known: Known, prices: Prices, budget: float, *, draws: int = DRAWS, see
             if plan.n is None
             else say("planner.buys", units=asked.units(plan.n), power=percent(plan.power))
         )
-        found.append(Buy(asked.name, asked.sentence, plan.n, plan.power, words))
-    return found
+        rows.append(Buy(asked.name, asked.sentence, plan.n, plan.power, words))
+    return rows
 
 
 def percent(share: float) -> str:
@@ -316,9 +316,9 @@ def percent(share: float) -> str:
 
 def remarks(known: Known) -> Sequence[str]:
     """Say what the numbers take for granted."""
-    told = [
+    sentences = [
         say("planner.readers"),
         say("planner.sources"),
         say("planner.taken", reliability=f"{known.reliability:g}", severity=f"{SEVERITY:g}"),
     ]
-    return [*told, say("planner.rounded")] if known.edge.step else told
+    return [*sentences, say("planner.rounded")] if known.edge.step else sentences

@@ -1,4 +1,4 @@
-"""Holding a certificate against the lake: every changed, missing or added row is named by its table."""
+"""Verifies a certificate against the lake: every changed, missing or added row is named by its table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Verified:
     Attributes:
         document: Its content.
         faults: What does not hold, one sentence each.
-        rows: How many rows were held against it.
+        rows: How many rows were compared with it.
     """
 
     document: Row
@@ -51,7 +51,7 @@ class Verified:
 
 
 def picture_digest(uri: str) -> str:
-    """Digest a picture as it stands in a page."""
+    """Digest a picture as a page holds it."""
     return hashlib.sha256(uri.encode("ascii")).hexdigest()
 
 
@@ -79,8 +79,8 @@ def read_certificate(path: Path) -> tuple[Row, str]:
         raise UsageError(f"{path}: it cannot be read: {error}.") from error
     page = text if text.lstrip().startswith("<") else ""
     if page:
-        held = EMBEDDED.search(page)
-        text = held[1] if held else ""
+        embedded = EMBEDDED.search(page)
+        text = embedded[1] if embedded else ""
     try:
         content = json.loads(text)
         known = content["format"], content["rests"], content["rows"], content["digest"], content["gate"]
@@ -94,7 +94,7 @@ def read_certificate(path: Path) -> tuple[Row, str]:
 
 
 def verify(lake: Lake, path: Path, now: datetime) -> Verified:
-    """Hold a certificate against the lake.
+    """Compare a certificate with the lake.
 
     Args:
         lake: The lake.
@@ -108,8 +108,8 @@ def verify(lake: Lake, path: Path, now: datetime) -> Verified:
     try:
         rests = Rests(**document["rests"])
         due = {
-            name: (int(told["rows"]), str(told["digest"]), dict(told["each"]))
-            for name, told in document["rows"].items()
+            name: (int(digests["rows"]), str(digests["digest"]), dict(digests["each"]))
+            for name, digests in document["rows"].items()
         }
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise UsageError(f"{path}: this is no certificate of judge-audit: {error}.") from error
@@ -164,12 +164,12 @@ def _differs(
     if (not each and rows) or (not each_now and rows_now):
         return say("gate.verify.differs", table=name, then=rows, now=rows_now)
     parts = [
-        say(f"gate.verify.{word}", list=listed(sorted(found)))
-        for word, found in (
+        say(f"gate.verify.{word}", list=listed(sorted(keys)))
+        for word, keys in (
             ("missing", set(each) - set(each_now)),
             ("added", set(each_now) - set(each)),
             ("changed", {key for key in set(each) & set(each_now) if each[key] != each_now[key]}),
         )
-        if found
+        if keys
     ]
     return say("gate.verify.rows", table=name, what=" ".join(parts))

@@ -25,14 +25,15 @@ from judge_audit.anchors import (
     retire,
 )
 from judge_audit.anchors.folder import manifest_of
-from judge_audit.audits.session import hold
-from judge_audit.audits.stages import prepare, rounds, score
+from judge_audit.audits.context import AuditContext
+from judge_audit.audits.pipeline import LocalExecutor
 from judge_audit.cli import run_command
 from judge_audit.core.configuration import resolve
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import InputError, UsageError
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
+from judge_audit.stimuli.planning.blocks import rounds
 
 QUICK = {"axes": ["contrast-"], "ladder_items": 2}
 
@@ -269,7 +270,7 @@ def test_a_tampered_picture_refuses_the_audit(items, folder):
 
 
 def test_a_picture_swapped_between_plan_and_call_is_refused(items, folder):
-    current = hold(
+    context = AuditContext(
         resolve(
             None,
             {
@@ -281,12 +282,13 @@ def test_a_picture_swapped_between_plan_and_call_is_refused(items, folder):
         ),
         load_judge(Bright()),
     )
-    prepared = prepare(current)
+    executor = LocalExecutor(context)
+    prepared = executor.prepare()
     first = rounds(prepared.blocks)[0]
     assert all(block.first for block in first)
     picture(folder / read_anchors(folder).at()[0].image, 999)
     with pytest.raises(UsageError, match="has changed since the audit was planned"):
-        score(current, prepared, first[0])
+        executor.score_blocks(prepared, first[0])
 
 
 def test_an_earlier_version_can_be_replayed_without_asking(items, folder):

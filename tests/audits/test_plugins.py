@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from judge_audit.audits.context import context_of
 from judge_audit.audits.plugins import (
     find_axes,
     find_checks,
@@ -17,7 +18,6 @@ from judge_audit.audits.plugins import (
     part_digests,
     select_axes,
 )
-from judge_audit.audits.session import session
 from judge_audit.core.configuration import Configuration
 from judge_audit.core.digests import file_digest
 from judge_audit.core.errors import AuditError, UsageError
@@ -131,7 +131,7 @@ def whole_project(project):
 
 def test_a_project_s_kind_and_card_make_a_judge_by_name(whole_project):
     configuration = Configuration(items="x", judge="tall", project=str(whole_project))
-    (reply,) = session(configuration).judge.score([Stimulus(np.zeros((7, 3, 3), np.uint8), "")])
+    (reply,) = context_of(configuration).judge.score([Stimulus(np.zeros((7, 3, 3), np.uint8), "")])
     assert reply.scores == {"overall": 7.0}
 
 

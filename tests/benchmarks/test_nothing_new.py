@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from big_lake import night, pictures, session
+from big_lake import context, night, pictures
 
 from judge_audit.core.digests import row_digest
 
@@ -23,7 +23,7 @@ def test_it_buys_nothing_and_comes_to_the_same(nights):
     folder, (first, asked, _), (second, again, _) = nights
     assert asked > 1_000
     assert again == 0
-    lake = session(folder, LADDERS).lake
+    lake = context(folder, LADDERS).lake
     for table in ("curves", "measures", "verdicts", "standings"):
         then, now = (
             lake.read(table, audit_id=audit.audit_id).drop_columns(["audit_id"]) for audit in (first, second)

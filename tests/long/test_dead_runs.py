@@ -42,8 +42,7 @@ def next_night_completes(client, folder):
 
 
 def test_a_worker_killed_with_its_run_does_not_keep_the_next_night(tmp_path):
-    from judge_audit_flows.runtime.lasting_server import lasting_server
-    from judge_audit_flows.runtime.server import exported
+    from judge_audit_flows.runtime.server import exported, lasting_server
 
     audit = make_project(tmp_path / "project", pause=0.5)
     with lasting_server(tmp_path / "server", port=0) as (url, _):
@@ -73,8 +72,7 @@ def test_a_worker_killed_with_its_run_does_not_keep_the_next_night(tmp_path):
 
 
 def test_server_worker_and_run_killed_at_once_do_not_keep_the_next_night(tmp_path):
-    from judge_audit_flows.runtime.lasting_server import lasting_server
-    from judge_audit_flows.runtime.server import exported
+    from judge_audit_flows.runtime.server import exported, lasting_server
 
     audit = make_project(tmp_path / "project", pause=0.5)
     with lasting_server(tmp_path / "server", port=0) as (url, server):

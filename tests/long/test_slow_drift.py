@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from gate_lake import SOURCES, add_anchors, add_answers, add_audit, add_judge, add_plan, answer_anchors, night
 
+from judge_audit.audits.stages.check import compare_with_earlier
 from judge_audit.audits.stages.gate import approve_candidate, gate
-from judge_audit.audits.stages.history import remember
 from judge_audit.decisions.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
@@ -48,7 +48,7 @@ def slipping(tmp_path_factory):
         drift = {"a": 0.01 + 0.011 * (number - 1), "b": -0.01}
         name = f"night{number:02}"
         add_audit(lake, name, judge=f"j{number}", at=number, anchors=1, drift=drift)
-        remember(lake, name)
+        compare_with_earlier(lake, name)
     return lake
 
 
@@ -106,9 +106,9 @@ def test_the_history_of_the_sources_adds_up(slipping):
 
 def test_a_night_is_remembered_once_and_one_without_anchors_not_at_all(slipping):
     before = slipping.read("measures").num_rows
-    remember(slipping, "night13")
+    compare_with_earlier(slipping, "night13")
     add_audit(slipping, "bare", judge="j13", at=20)
-    remember(slipping, "bare")
+    compare_with_earlier(slipping, "bare")
     added = slipping.read("measures", audit_id="bare").num_rows
     assert slipping.read("measures").num_rows == before + added
     assert not {"change"} & set(slipping.read("measures", audit_id="bare")["check"].to_pylist())

@@ -30,8 +30,7 @@ GIVEN = {
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     """A server, the deployments registered at it, and a client."""
-    from judge_audit_flows.runtime.lasting_server import lasting_server
-    from judge_audit_flows.runtime.server import exported
+    from judge_audit_flows.runtime.server import exported, lasting_server
 
     folder = tmp_path_factory.mktemp("deployed")
     audit = make_project(folder / "project")
@@ -192,7 +191,8 @@ def test_a_deployed_compaction_puts_small_files_together_and_says_so(world):
 
 def test_registered_models_are_looked_for_where_a_registry_is_named_or_when_asked_to(tmp_path):
     from judge_audit_flows.deployment.prefect_file import read_entries
-    from judge_audit_flows.registry import DEPLOYMENT, REGISTERED
+    from judge_audit_flows.registry import REGISTERED
+    from judge_audit_flows.runtime.registry_runs import DEPLOYMENT
 
     audit = make_project(tmp_path)
     of_registries = {"registered", "submit", "look"}

@@ -9,7 +9,7 @@ import pytest
 from anchor_files import small_set
 from night_server import nights_in
 
-from judge_audit.audits import stages
+from judge_audit.audits.pipeline import LocalExecutor
 from judge_audit.audits.stages.gate import before
 from judge_audit.decisions.gate.evaluate import held_against
 from judge_audit.lake.connect import connect
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.parts
 
 
 def whole(nights, **options):
-    current = nights.session(**options)
-    prepared = stages.prepare(current)
-    nights.ask(current, prepared)
-    stages.score_controls(current, prepared)
-    stages.check(current, prepared)
-    return prepared, stages.report(current, prepared)
+    executor = LocalExecutor(nights.context(**options))
+    prepared = executor.prepare()
+    nights.ask(executor, prepared)
+    executor.controls(prepared)
+    executor.check(prepared)
+    return prepared, executor.report(prepared)
 
 
 @pytest.fixture(scope="module")

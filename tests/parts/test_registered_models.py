@@ -74,7 +74,8 @@ def new_version(world, weight=1.0, name=""):
 
 
 def look(world):
-    from judge_audit_flows.registry import looked, through_deployment
+    from judge_audit_flows.registry import looked
+    from judge_audit_flows.runtime.registry_runs import through_deployment
 
     return looked(world.audit, through_deployment(world.audit))
 
@@ -247,7 +248,8 @@ def test_a_version_that_is_no_judge_is_told_so_and_left_until_again(world):
 
 def test_what_is_shipped_deploys_what_a_submission_asks_for(servers, tmp_path):
     from judge_audit_flows.deployment.prefect_file import read_entries
-    from judge_audit_flows.registry import DEPLOYMENT, trigger
+    from judge_audit_flows.registry import trigger
+    from judge_audit_flows.runtime.registry_runs import DEPLOYMENT
 
     (tmp_path / "audit.yaml").write_text("registry: {uri: http://mlflow.example}", encoding="utf-8")
     entries = read_entries(None, audit=str(tmp_path / "audit.yaml"))

@@ -15,7 +15,10 @@ from deployed_project import descendants, end, make_project, wait_for
 pytest.importorskip("prefect")
 pytestmark = [pytest.mark.parts, pytest.mark.timeout(400)]
 
-SERVE = "from judge_audit_flows.deployment.serve import run_serve; run_serve(only=('nightly', 'tidy'), port={port})"
+SERVE = (
+    "from judge_audit_flows.deployment.serve import run_serve; "
+    "run_serve(only=('nightly', 'tidy'), port={port}, say=print)"
+)
 
 
 def serving(folder, port="None"):
@@ -70,8 +73,7 @@ def test_it_serves_with_a_server_and_page_of_its_own_and_ends_without_a_trace(tm
 def test_two_do_not_serve_one_lake_and_a_port_that_is_taken_is_told(tmp_path):
     import socket
 
-    from judge_audit_flows.runtime.lasting_server import lasting_server
-    from judge_audit_flows.runtime.server import locked
+    from judge_audit_flows.runtime.server import lasting_server, locked
 
     from judge_audit.core.errors import UsageError
 

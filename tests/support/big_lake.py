@@ -19,9 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from PIL import Image
 
-from judge_audit.audits import stages
-from judge_audit.audits.session import hold
-from judge_audit.audits.stages.plan import _shown_to_instruments, combined_plans
+from judge_audit.audits.context import AuditContext
+from judge_audit.audits.pipeline import LocalExecutor
+from judge_audit.audits.stages.answers import measured_by_instruments
+from judge_audit.audits.stages.combinations import combine
+from judge_audit.audits.stages.score import instruments
 from judge_audit.core.configuration import resolve
 from judge_audit.core.tables import empty
 from judge_audit.judges import load_judge
@@ -69,17 +71,17 @@ brightness.identity = "how bright a picture is"  # the same judge whatever else 
 brightness.pinned = True  # no canaries: its first answers are drawn, and are not what it would say
 
 
-def session(folder, ladders):
-    """Give a fresh session, as each night has one."""
+def context(folder, ladders):
+    """Give a fresh context, as each night has one."""
     told = {
         "items": str(folder / "items.csv"),
         "lake": str(folder / "lake"),
         "report": str(folder / "report"),
     }
-    return hold(resolve(None, {**told, "ladder_items": ladders}), load_judge(brightness))
+    return AuditContext(resolve(None, {**told, "ladder_items": ladders}), load_judge(brightness))
 
 
-def answer(current, card, probes, dimensions):
+def answer(lake, card, probes, dimensions):
     """Write answers to probes: a quality of the item's own, some noise, and a little less on every rung."""
     first = probes.group_by(["probe_id", "repeat"], use_threads=False)
     asked = first.aggregate([("item_id", "min"), ("rung", "min")]).sort_by([("probe_id", "ascending")])
@@ -119,7 +121,7 @@ def answer(current, card, probes, dimensions):
         )
     for start in range(0, n, COMMIT):
         scores = pa.concat_tables([table.slice(start, COMMIT) for table in columns])
-        current.lake.commit({"calls": calls.slice(start, COMMIT), "scores": scores})
+        lake.commit({"calls": calls.slice(start, COMMIT), "scores": scores})
 
 
 def _table(name, rows, **given):
@@ -134,19 +136,21 @@ def _table(name, rows, **given):
     return pa.table(columns, schema=empty(name).schema)
 
 
-def first_answers(current, prepared):
+def first_answers(setup, prepared):
     """Answer everything that the judge and the instruments are asked; return the audit with its second round."""
     for _ in range(2):
-        plans = (prepared.plan_id, *combined_plans(prepared, prepared.judge_id))
-        probes = pa.concat_tables([current.plan_table("probes", name) for name in plans])
+        chosen = prepared.combinations_id(prepared.judge_id)
+        plans = (prepared.plan_id, prepared.soundings_id, chosen)
+        probes = pa.concat_tables([setup.plans.table("probes", name) for name in plans])
         left = probes.select(["probe_id", "repeat", "item_id", "rung", "axis"])
-        known = current.lake.answered(prepared.judge_id).select(["probe_id", "repeat"])
+        known = setup.lake.answered(prepared.judge_id).select(["probe_id", "repeat"])
         left = left.join(known, ["probe_id", "repeat"], join_type="left anti")
-        answer(current, current.judge.card, left, ("overall",))
+        answer(setup.lake, setup.judge.card, left, ("overall",))
         if not known.num_rows:
-            answer(current, current.ruler.card, _shown_to_instruments(left, once=False), STATISTICS)
-            answer(current, current.surveyor.card, _shown_to_instruments(left, once=True), SURVEYED)
-        prepared = stages.combine(current, prepared)
+            ruler, surveyor = (instrument.card for instrument in instruments())
+            answer(setup.lake, ruler, measured_by_instruments(left, once=False), STATISTICS)
+            answer(setup.lake, surveyor, measured_by_instruments(left, once=True), SURVEYED)
+        prepared = combine(setup, prepared)
     return prepared
 
 
@@ -158,7 +162,7 @@ def night(folder, ladders, *, new=False):
         ladders: Items that carry ladders.
         new: Whether the judge has answered nothing yet; then its answers are drawn, outside of the times given.
     """
-    current, times = session(folder, ladders), {}
+    executor, times = LocalExecutor(context(folder, ladders)), {}
 
     def timed(name, act):
         started, wall = spent(), time.perf_counter()
@@ -170,25 +174,26 @@ def night(folder, ladders, *, new=False):
         )
         return found
 
-    prepared = timed("prepare", lambda: stages.prepare(current))
+    prepared = timed("prepare", executor.prepare)
     calls = prepared.new_calls
     if new:
-        prepared = first_answers(current, prepared)
+        prepared = first_answers(executor.context.setup(prepared), prepared)
     else:
         for block in prepared.blocks:
-            timed("score", lambda block=block: stages.score(current, prepared, block))
-    prepared = timed("combine", lambda: stages.combine(current, prepared))
+            timed("score", lambda block=block: executor.score_blocks(prepared, block))
+    setup = executor.context.setup(prepared)
+    prepared = timed("combine", lambda: combine(setup, prepared))
     assert not prepared.blocks
-    timed("controls", lambda: stages.score_controls(current, prepared))
-    timed("check", lambda: stages.check(current, prepared))
-    timed("report", lambda: stages.report(current, prepared))
-    calls = current.lake.answered(prepared.judge_id).num_rows if new else calls
+    timed("controls", lambda: executor.controls(prepared))
+    timed("check", lambda: executor.check(prepared))
+    timed("report", lambda: executor.report(prepared))
+    calls = setup.lake.answered(prepared.judge_id).num_rows if new else calls
     return prepared, calls, times
 
 
 def rows(folder, ladders):
     """Count the rows of table scores."""
-    held = session(folder, ladders).lake.select("scores", ["state"], {})
+    held = context(folder, ladders).lake.select("scores", ["state"], {})
     return len(held) - pc.sum(pc.is_null(held["state"])).as_py()
 
 

@@ -12,13 +12,16 @@ from chat_server import answer, serving
 from little_vlm import card
 from PIL import Image
 
-from judge_audit.audits import stages
-from judge_audit.audits.session import hold
+from judge_audit.audits.context import AuditContext
+from judge_audit.audits.pipeline import LocalExecutor
+from judge_audit.audits.stages.budget import close_budget, see_budget
 from judge_audit.audits.stages.canaries import watch
+from judge_audit.audits.stages.plan import audit_row, plan_pictures
 from judge_audit.core.configuration import resolve
 from judge_audit.core.tables import from_rows
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
+from judge_audit.stimuli.planning.blocks import rounds
 
 SMALL = {"only": "mismatches", "pairs_per_kind": 0, "workers": 2}
 """Nothing but the untouched pictures."""
@@ -65,7 +68,7 @@ class Nights:
     def lake(self):
         return Lake.open(self.folder / "lake", create=False)
 
-    def session(self, **options):
+    def context(self, **options):
         path = self.folder / "vlm.yaml"
         content = yaml.safe_dump(card(self.server.url, **{"batch_size": 8, "timeout": 60, **self.fields}))
         path.write_text(content, encoding="utf-8")
@@ -73,42 +76,46 @@ class Nights:
             self.judges[content] = load_judge(str(path))
         given = {"items": str(self.items), "lake": str(self.folder / "lake"), **SMALL, **options}
         given["report"] = str(self.folder / "report")
-        return hold(resolve(None, given), self.judges[content])
+        return AuditContext(resolve(None, given), self.judges[content])
 
-    def ask(self, current, prepared):
-        for share in stages.rounds(prepared.blocks):
+    def ask(self, executor, prepared):
+        for share in rounds(prepared.blocks):
             for block in share:
-                stages.score(current, prepared, block)
-        stages.settle_budget(current, prepared)
+                executor.score_blocks(prepared, block)
+        see_budget(executor.context.setup(prepared), prepared)
+        close_budget(executor.context.setup(prepared), prepared)
 
-    def end(self, current, prepared):
+    def end(self, context, prepared):
         """Write the audit down as complete, without what it measures."""
-        current.lake.commit({"audits": stages.plan.audit_row(current, prepared, "complete")})
+        row = audit_row(context.setup(prepared), context.inputs, prepared, "complete")
+        context.lake.commit({"audits": row})
 
     def glance(self, plan_id=None, *, ended=True, **options):
         """One night of which nothing but the canaries is asked; without a plan, one is made first."""
         before = len(self.server.requests)
-        current = self.session(**options)
+        context = self.context(**options)
+        setup = context.setup()
         if plan_id is None:
-            made, *_ = stages.plan._planned(current, None)
-            current.lake.commit(made.tables)
+            made = plan_pictures(setup, context.inputs, None).plan
+            context.lake.commit(made.tables)
             self.plan_id = made.plan_id
-        plan = [current.plan_table(name, plan_id or self.plan_id) for name in ("items", "probes")]
+        plan = [context.plans.table(name, plan_id or self.plan_id) for name in ("items", "probes")]
         self.glances += 1
-        watched = watch(current, *plan, f"glance-{self.glances}")
+        watched = watch(setup, *plan, f"glance-{self.glances}")
         if ended and watched:
             row = {"audit_id": f"glance-{self.glances}", "status": "complete", "plan_id": self.plan_id}
-            row |= {"judge_id": current.judge.card.judge_id, "canary_asking": watched.asking}
-            current.lake.commit({"audits": from_rows("audits", [{**row, "ended_at": datetime.now(UTC)}])})
+            card = setup.at_epoch(watched.epoch).judge.card
+            row |= {"judge_id": card.judge_id, "canary_asking": watched.asking}
+            context.lake.commit({"audits": from_rows("audits", [{**row, "ended_at": datetime.now(UTC)}])})
         return watched, len(self.server.requests) - before
 
     def night(self, **options):
         """One night: what the canaries showed, and how many requests the server got."""
         before = len(self.server.requests)
-        current = self.session(**options)
-        prepared = stages.prepare(current)
-        self.ask(current, prepared)
-        self.end(current, prepared)
+        executor = LocalExecutor(self.context(**options))
+        prepared = executor.prepare()
+        self.ask(executor, prepared)
+        self.end(executor.context, prepared)
         return prepared, len(self.server.requests) - before
 
 

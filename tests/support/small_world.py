@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.audits import stages
-from judge_audit.audits.session import hold
+from judge_audit.audits.context import AuditContext
+from judge_audit.audits.pipeline import LocalExecutor, run_stages
 from judge_audit.core.configuration import resolve
 from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.judges import load_judge
@@ -61,11 +61,9 @@ class World:
         """Audit the judge; gives its verdicts by check and measure, its standings, and the outcome."""
         given = {"judge": str(self.folder / "ours.yaml"), "lake": str(self.folder / "lake")}
         report = str(self.folder / "report")
-        current = hold(resolve(None, {**given, "report": report, **options}), self.judge)
-        prepared = stages.prepare(current)
-        stages.score_controls(current, prepared)
-        stages.check(current, prepared)
-        outcome = stages.report(current, prepared)
+        context = AuditContext(resolve(None, {**given, "report": report, **options}), self.judge)
+        done = run_stages(LocalExecutor(context))
+        prepared, outcome = done.prepared, done.outcome
         rows = self.lake.read("verdicts", audit_id=prepared.audit_id, subject=prepared.judge_id).to_pylist()
         verdicts = {(row["check"], row["measure"]): row for row in rows}
         told = self.lake.read("standings", audit_id=prepared.audit_id).to_pylist()

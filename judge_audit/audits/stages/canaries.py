@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from judge_audit.audits.stages.judges import register
+from judge_audit.audits.inputs import planned_pixels
+from judge_audit.audits.stages.answers import register
+from judge_audit.audits.stages.budget import purse_of
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import say
@@ -36,8 +38,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from judge_audit.audits.model import Prepared
-    from judge_audit.audits.session import Session
+    from judge_audit.audits.model import Prepared, ScoringSetup
     from judge_audit.judges.canaries import Canary, Compared, Past
     from judge_audit.judges.cards.card import Card
 
@@ -51,7 +52,7 @@ ONCE, TWICE, SURE = 1, 2, 4
 class _Asking:
     """One asking under way."""
 
-    current: Session
+    setup: ScoringSetup
     card: Card
     audit_id: str
     number: int
@@ -62,27 +63,27 @@ class _Asking:
         return [canary.probe_id for canary in self.canaries]
 
 
-def canaries_due(current: Session, prepared: Prepared) -> tuple[int, int]:
+def canaries_due(setup: ScoringSetup, prepared: Prepared) -> tuple[int, int]:
     """Say how many canaries a dry run's audit would ask about, and how many answers that takes at least."""
-    card = current.judge.card
+    card = setup.judge.card
     if not is_watched(card):
         return 0, 0
-    _see_enough(current)
-    past = read_past(current.lake, card)
-    items, probes = (current.plan_table(name, prepared.plan_id) for name in ("items", "probes"))
-    asking = _asking(current, items, probes, past, "", past.asking_at(datetime.now(UTC)))
+    _see_enough(setup)
+    past = read_past(setup.lake, card)
+    items, probes = (setup.plans.table(name, prepared.plan_id) for name in ("items", "probes"))
+    asking = _asking(setup, items, probes, past, "", past.asking_at(datetime.now(UTC)))
     if asking.number in past.nights:
         return 0, 0
     return len(asking.canaries), missing(asking.canaries, _held(past, asking.number), _times(past, asking))
 
 
-def watch(current: Session, items: pa.Table, probes: pa.Table, audit_id: str) -> Watched | None:
-    """Ask a judge's canaries afresh, decide which epoch it is in, and go on with the judge of that epoch.
+def watch(setup: ScoringSetup, items: pa.Table, probes: pa.Table, audit_id: str) -> Watched | None:
+    """Ask a judge's canaries afresh, and decide which epoch it is in: the audit goes on with the judge of that one.
 
-    An asking that another run of the audit began and did not end is gone on with, and what it showed stands.
+    An asking that another run of the audit began and did not end is gone on with, and what it showed counts.
 
     Args:
-        current: The session; its judge is that of the epoch afterwards.
+        setup: What it takes to ask; its judge is of the epoch it was in last.
         items: The items of the audit's plan.
         probes: Its probes.
         audit_id: The audit, whose budget the answers are paid from.
@@ -94,55 +95,46 @@ def watch(current: Session, items: pa.Table, probes: pa.Table, audit_id: str) ->
         UsageError: If too few canaries are configured, or the judge answers none.
         BudgetReached: If the budget ends before all are asked; those answered are kept.
     """
-    if not is_watched(current.judge.card):
+    if not is_watched(setup.judge.card):
         return None
-    _see_enough(current)
-    past = read_past(current.lake, current.judge.card)
+    _see_enough(setup)
+    past = read_past(setup.lake, setup.judge.card)
     number = past.asking_at(datetime.now(UTC))
-    held = past.nights.get(number)
-    if held and held["epoch"] < past.epoch(current.judge.card):
-        number, held = number + 1, None
-    if held:
-        current.at_epoch(held["epoch"])
-        return watched(held, 0)
-    current.at_epoch(past.epoch(current.judge.card))
-    asking = _asking(current, items, probes, past, audit_id, number)
+    night = past.nights.get(number)
+    if night and night["epoch"] < past.epoch(setup.judge.card):
+        number, night = number + 1, None
+    if night:
+        return watched(night, 0)
+    setup = setup.at_epoch(past.epoch(setup.judge.card))
+    asking = _asking(setup, items, probes, past, audit_id, number)
     bought = _ask(asking, past, _times(past, asking))
     row = _decided(asking, bought)
-    current.at_epoch(row["epoch"])
     return watched(row, row.pop("bought"))
 
 
-def keep_to(current: Session, canaries: Watched | None) -> None:
-    """Go on with the judge an audit began with, whatever another audit has found of it since."""
-    if canaries is not None:
-        current.at_epoch(canaries.epoch)
-
-
-def _see_enough(current: Session) -> None:
+def _see_enough(setup: ScoringSetup) -> None:
     """Refuse fewer canaries than tell anything."""
-    given = current.configuration.canaries
-    if given < FEWEST:
-        name = current.judge.card.name
-        raise UsageError(say("canaries.refused.none", given=given, name=name, fewest=FEWEST))
+    count = setup.configuration.canaries
+    if count < FEWEST:
+        name = setup.judge.card.name
+        raise UsageError(say("canaries.refused.none", given=count, name=name, fewest=FEWEST))
 
 
 def _asking(
-    current: Session, items: pa.Table, probes: pa.Table, past: Past, audit_id: str, number: int
+    setup: ScoringSetup, items: pa.Table, probes: pa.Table, past: Past, audit_id: str, number: int
 ) -> _Asking:
     """Choose the canaries; those of an asking under way belong to it."""
-    card = current.judge.card
-    answered = current.lake.answered(card.judge_id)
+    card = setup.judge.card
+    answered = setup.lake.answered(card.judge_id)
     known = set(answered.filter(pc.not_equal(answered["state"], State.FAILED.value))["probe_id"].to_pylist())
-    told = current.configuration
-    shown = planned(items, probes, told.seed)
-    chosen = choose(shown, past, card.epoch, told.canaries, known)
-    return _Asking(current, card, audit_id, number, chosen)
+    shown = planned(items, probes, setup.configuration.seed)
+    chosen = choose(shown, past, card.epoch, setup.configuration.canaries, known)
+    return _Asking(setup, card, audit_id, number, chosen)
 
 
 def _times(past: Past, asking: _Asking) -> int:
     """Say how often to ask at first: once where most canaries have two earlier answers, else twice."""
-    answers = answers_of(asking.current.lake, asking.card, past, asking.number, asking.probes)
+    answers = answers_of(asking.setup.lake, asking.card, past, asking.number, asking.probes)
     earlier = (answers.given & (answers.times < asking.number)).sum(axis=1)
     return ONCE if (earlier >= TWICE).mean() > 0.5 else TWICE
 
@@ -153,15 +145,15 @@ def _held(past: Past, number: int) -> set[tuple[str, int]]:
 
 def _ask(asking: _Asking, past: Past, times: int) -> int:
     """Ask for what is not there yet, keep every batch as it comes, and count the answers."""
-    current, card = asking.current, asking.card
+    setup, card = asking.setup, asking.card
     answered = {(row["probe_id"], row["repeat"]): row for row in past.asked if row["asking"] == asking.number}
     work = [(canary.item, [canary.probe(repeat) for repeat in range(times)]) for canary in asking.canaries]
     places = {canary.probe_id: canary.item for canary in asking.canaries}
-    purse = current.purse(asking.audit_id)
+    purse = purse_of(setup, asking.audit_id)
     bought = 0
-    with current.turn(card):
+    with setup.turn(card):
         for batch in score_block(
-            current.judge, work, axes={}, load=current.planned_pixels, answered=answered, purse=purse
+            setup.judge, work, axes={}, load=planned_pixels, answered=answered, purse=purse
         ):
             calls = [call for call in batch.calls if call["state"] != State.FAILED]
             _keep(asking, calls, batch.scores, places)
@@ -178,7 +170,7 @@ def _keep(asking: _Asking, calls: Sequence[Row], scores: Sequence[Row], places: 
         return
     key = {"lineage_id": asking.card.lineage_id, "asking": asking.number}
     said = ("judge_id", "is_control")
-    kept = {(call["probe_id"], call["repeat"]) for call in calls}
+    answered = {(call["probe_id"], call["repeat"]) for call in calls}
     rows = [
         {
             **{name: value for name, value in call.items() if name not in said},
@@ -187,57 +179,57 @@ def _keep(asking: _Asking, calls: Sequence[Row], scores: Sequence[Row], places: 
         }
         for call in calls
     ]
-    told = [
+    score_rows = [
         {**{name: value for name, value in score.items() if name not in said}, **key}
         for score in scores
-        if (score["probe_id"], score["repeat"]) in kept
+        if (score["probe_id"], score["repeat"]) in answered
     ]
-    asking.current.lake.commit(
-        {"canaries": from_rows("canaries", rows), "canary_scores": from_rows("canary_scores", told)}
+    asking.setup.lake.commit(
+        {"canaries": from_rows("canaries", rows), "canary_scores": from_rows("canary_scores", score_rows)}
     )
 
 
 def _decided(asking: _Asking, bought: int) -> Row:
     """Judge what came back, ask more where something looks odd, and write it down; what was written first counts."""
-    current, card = asking.current, asking.card
-    limits = read_limits(current.configuration.limits)
+    setup, card = asking.setup, asking.card
+    limits = read_limits(setup.configuration.limits)
     alarm = limits["canaries.false_alarm"]
-    past = read_past(current.lake, card)
-    found = _compared(asking, past)
+    past = read_past(setup.lake, card)
+    comparison = _compared(asking, past)
     before = services_of(past, [n for n in past.askings_of(card.epoch) if n < asking.number])
     now = services_of(past, [asking.number])
     odd = bool(before) and bool(set(now) - set(before))
-    sure = bool(found.n) and (odd or found.looked.suspicious(alarm, limits["canaries.suspicion"]))
+    sure = bool(comparison.n) and (odd or comparison.looked.suspicious(alarm, limits["canaries.suspicion"]))
     if sure:
         bought += _ask(asking, past, SURE)
-        past = read_past(current.lake, card)
-        found = _compared(asking, past)
-    answer = _answer(asking, past, found, sure=sure, alarm=alarm)
+        past = read_past(setup.lake, card)
+        comparison = _compared(asking, past)
+    answer = _answer(asking, past, comparison, sure=sure, alarm=alarm)
     epoch = card.epoch + (answer in {CHANGED, UNKNOWN})
-    row = night_row(found, answer, epoch, sure=sure, alarm=alarm, services=(before, now))
+    row = night_row(comparison, answer, epoch, sure=sure, alarm=alarm, services=(before, now))
     row |= {"lineage_id": card.lineage_id, "asking": asking.number, "audit_id": asking.audit_id}
     known = replace(card, epoch=epoch)
-    register(current.lake, [known])
+    register(setup.lake, [known])
     row |= {"judge_id": known.judge_id, "decided_at": datetime.now(UTC)}
     row["asked"] = len(_held(past, asking.number))
-    current.lake.commit({"canary_nights": from_rows("canary_nights", [row])})
-    stands = current.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)
-    return {**stands.to_pylist()[0], "bought": bought}
+    setup.lake.commit({"canary_nights": from_rows("canary_nights", [row])})
+    nights = setup.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)
+    return {**nights.to_pylist()[0], "bought": bought}
 
 
 def _compared(asking: _Asking, past: Past) -> Compared:
-    answers = answers_of(asking.current.lake, asking.card, past, asking.number, asking.probes)
+    answers = answers_of(asking.setup.lake, asking.card, past, asking.number, asking.probes)
     if not (answers.given & (answers.times == asking.number)).any():
         name = asking.card.name
         raise UsageError(say("canaries.refused.silent", name=name, n=len(asking.canaries)))
-    limits = read_limits(asking.current.configuration.limits)
+    limits = read_limits(asking.setup.configuration.limits)
     return compared(answers, asking.card.dimensions, limits, asking.card.lineage_id, asking.number)
 
 
-def _answer(asking: _Asking, past: Past, found: Compared, *, sure: bool, alarm: float) -> str:
+def _answer(asking: _Asking, past: Past, comparison: Compared, *, sure: bool, alarm: float) -> str:
     """Say what an asking came to."""
-    if found.n:
-        if sure and found.looked.changed(alarm):
+    if comparison.n:
+        if sure and comparison.looked.changed(alarm):
             return CHANGED
         return UNCHANGED if past.nights else FIRST
     if past.askings_of(asking.card.epoch):
@@ -249,5 +241,5 @@ def _answer(asking: _Asking, past: Past, found: Compared, *, sure: bool, alarm: 
 
 def _has_answers(asking: _Asking) -> bool:
     """Tell whether the lake holds answers of the judge, none of them to a canary."""
-    states: Iterable[str] = asking.current.lake.answered(asking.card.judge_id)["state"].to_pylist()
+    states: Iterable[str] = asking.setup.lake.answered(asking.card.judge_id)["state"].to_pylist()
     return any(state not in {State.FAILED, State.INERT} for state in states)

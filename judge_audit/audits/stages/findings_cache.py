@@ -5,7 +5,7 @@ limit, every file of the package, the versions of what it computes with. Where t
 findings, and those of the last audit of the judge are taken; only the audit's own id differs. A team's own checks
 are always run: what else they read is not known.
 
-The memory is a file beside the lake and no part of it; without it everything is measured anew.
+The cache is a file next to the lake and no part of it; without it everything is measured anew.
 """
 
 from __future__ import annotations
@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
+    Cached = dict[str, list[dict[str, Any]]]
+    """Rows without audit_id, by table."""
+
 FOLDER = "findings"
 TABLES = ("curves", "measures", "verdicts")
 LARGEST = 512 << 20
-"""Bytes of a memory that are read at all."""
+"""Bytes of a cache that are read at all."""
 
 COMPUTES = ("numpy", "scipy", "pyarrow")
 """Distributions whose versions may change a figure's last digits."""
@@ -64,7 +67,7 @@ def _sources(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def table_digest(table: pa.Table | None) -> str:
-    """Digest a table as it stands: columns, types, rows and their order. Equal tables may differ; never the reverse."""
+    """Digest a table as it is: columns, types, rows and their order. Equal tables may differ; never the reverse."""
     if table is None:
         return ""
     sink = pa.BufferOutputStream()
@@ -75,52 +78,52 @@ def table_digest(table: pa.Table | None) -> str:
 
 
 @dataclass(slots=True)
-class Memory:
+class FindingsCache:
     """The findings of the last audit of a judge.
 
     Attributes:
         path: The file.
         parts: Digests of a team's own parts, as text.
-        held: Findings by key, as they were read; audit_id left out of their rows.
+        read: Findings by key, as they were read; audit_id left out of their rows.
         used: Those of this audit.
     """
 
     path: Path
     parts: str
-    held: dict[str, dict[str, list[dict[str, Any]]]]
-    used: dict[str, dict[str, list[dict[str, Any]]]] = field(default_factory=dict)
+    read: dict[str, Cached]
+    used: dict[str, Cached] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, beside: Path, judge_id: str, parts: str = "") -> Memory:
-        """Read the memory of a judge; one that is not there or damaged is empty."""
+    def of(cls, beside: Path, judge_id: str, parts: str = "") -> FindingsCache:
+        """Read the cache of a judge; one that is not there or damaged is empty."""
         path = beside / FOLDER / f"{judge_id}.json"
-        held: Any = {}
+        content: Any = {}
         with suppress(OSError, ValueError, RecursionError):
             if path.stat().st_size <= LARGEST:
-                held = json.loads(path.read_text(encoding="utf-8"))
-        return cls(path, parts, held if isinstance(held, dict) else {})
+                content = json.loads(path.read_text(encoding="utf-8"))
+        return cls(path, parts, content if isinstance(content, dict) else {})
 
-    def key(self, tables: Mapping[str, pa.Table | None], told: Mapping[str, Any]) -> str:
+    def key(self, tables: Mapping[str, pa.Table | None], values: Mapping[str, Any]) -> str:
         """Name evidence by all that is in it and by the code that looks at it.
 
         Args:
             tables: The tables a check is handed.
-            told: Everything else, as plain values.
+            values: Everything else, as plain values.
         """
-        held = [text for name in sorted(tables) for text in (name, table_digest(tables[name]))]
-        return text_digest("evidence", code_digest(), self.parts, canonical_json(told), *held)
+        digests = [text for name in sorted(tables) for text in (name, table_digest(tables[name]))]
+        return text_digest("evidence", code_digest(), self.parts, canonical_json(values), *digests)
 
-    def recall(self, key: str, audit_id: str) -> Findings | None:
+    def get(self, key: str, audit_id: str) -> Findings | None:
         """Give what was found on the same evidence, as findings of this audit; None if nothing is known."""
-        told = self.held.get(key)
-        if told is None or not _is_findings(told):
+        cached = self.read.get(key)
+        if cached is None or not _is_findings(cached):
             return None
-        self.used[key] = told
-        rows = (tuple({"audit_id": audit_id, **row} for row in told[name]) for name in TABLES)
+        self.used[key] = cached
+        rows = (tuple({"audit_id": audit_id, **row} for row in cached[name]) for name in TABLES)
         return Findings(*rows)
 
-    def learn(self, key: str, findings: Findings) -> None:
-        """Remember what was found."""
+    def put(self, key: str, findings: Findings) -> None:
+        """Keep what was found for the next audit."""
         self.used[key] = {
             name: [{column: value for column, value in row.items() if column != "audit_id"} for row in rows]
             for name, rows in zip(
@@ -128,9 +131,9 @@ class Memory:
             )
         }
 
-    def keep(self) -> None:
-        """Write what this audit found, whole or not at all; a memory that cannot be written is done without."""
-        if self.used.keys() == self.held.keys():
+    def save(self) -> None:
+        """Write what this audit found, whole or not at all; a cache that cannot be written is done without."""
+        if self.used.keys() == self.read.keys():
             return
         draft = self.path.with_name(f".{self.path.name}.{uuid4().hex}")
         try:
@@ -142,10 +145,10 @@ class Memory:
                 draft.unlink(missing_ok=True)
 
 
-def _is_findings(told: object) -> bool:
+def _is_findings(content: object) -> bool:
     """See that what was read has the shape of findings."""
     return (
-        isinstance(told, dict)
-        and all(isinstance(told.get(name), list) for name in TABLES)
-        and all(isinstance(row, dict) and "audit_id" not in row for name in TABLES for row in told[name])
+        isinstance(content, dict)
+        and all(isinstance(content.get(name), list) for name in TABLES)
+        and all(isinstance(row, dict) and "audit_id" not in row for name in TABLES for row in content[name])
     )

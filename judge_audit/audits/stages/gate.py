@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.audits.plugins import find_suites, find_uses, find_views
@@ -29,8 +28,8 @@ SIDE = 240
 """Longest side of a picture in a certificate, in pixels."""
 
 if TYPE_CHECKING:
-    from judge_audit.audits.model import Prepared
-    from judge_audit.audits.session import Session
+    from pathlib import Path
+
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]
@@ -43,18 +42,30 @@ class Gated:
     Attributes:
         answer: The answer.
         judge: What to call the candidate's judge.
-        code: The exit code.
-        lines: What to print.
-        document: The same for programs.
         certificate: Path of the certificate, "" before it is written.
     """
 
     answer: Answer
     judge: str
-    code: int
-    lines: list[str]
-    document: Row
     certificate: str = ""
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return CODES[self.answer.state]
+
+    @property
+    def lines(self) -> list[str]:
+        """The answer for people."""
+        path = self.certificate
+        written = [say("gate.lines.certificate", path=path)] if path else []
+        return [*lines_of(self.answer, self.judge), *written]
+
+    @property
+    def document(self) -> Row:
+        """The answer for programs."""
+        written = {"certificate": self.certificate} if self.certificate else {}
+        return {**document_of(self.answer, self.judge), **written}
 
 
 def gate(
@@ -81,9 +92,7 @@ def gate(
     """
     answer = asked(lake, candidate=candidate, baseline=baseline, use=use, project=project, now=now)
     lake.commit({"gates": from_rows("gates", answer.rows)})
-    judge = called(lake, answer.judge_id)
-    lines, document = lines_of(answer, judge), document_of(answer, judge)
-    return Gated(answer, judge, CODES[answer.state], lines, document)
+    return Gated(answer, called(lake, answer.judge_id))
 
 
 def asked(
@@ -110,19 +119,6 @@ def asked(
     return ask_gate(lake, row, meant, suites, now=now or datetime.now(UTC), baseline=baseline, views=views)
 
 
-def gate_audit(
-    current: Session, prepared: Prepared, *, use: str | None = None, baseline: str = APPROVED
-) -> Gated:
-    """Ask the release gate about an audit just made, and write its certificate beside the report."""
-    configuration = current.configuration
-    gated = gate(
-        current.lake, candidate=prepared.audit_id, baseline=baseline, use=use, project=configuration.project
-    )
-    return certify(
-        current.lake, gated, Path(configuration.report or "judge-audit-report"), project=configuration.project
-    )
-
-
 def certify(lake: Lake, gated: Gated, folder: Path, *, project: str = "") -> Gated:
     """Write the certificate of an asked gate: certificate.html and certificate.json, each whole or not at all.
 
@@ -133,19 +129,13 @@ def certify(lake: Lake, gated: Gated, folder: Path, *, project: str = "") -> Gat
     document = make_certificate(lake, gated.answer, gated.judge, uses)
     pictures = _pictures(lake, document)
     document["digest"] = digest_of(document)
-    page = str(write_certificate(document, pictures, folder))
-    return replace(
-        gated,
-        certificate=page,
-        lines=[*gated.lines, say("gate.lines.certificate", path=page)],
-        document={**gated.document, "certificate": page},
-    )
+    return replace(gated, certificate=str(write_certificate(document, pictures, folder)))
 
 
 def _pictures(lake: Lake, document: Row) -> dict[str, str]:
     """Load the pictures of turned pairs and name them in the content; one that changed or is lost is left out."""
     items = items_of(lake, document)
-    held: dict[str, str] = {}
+    uris: dict[str, str] = {}
     names: dict[str, str] = {}
     for item_id, row in items.items():
         try:
@@ -155,19 +145,19 @@ def _pictures(lake: Lake, document: Row) -> dict[str, str]:
         if image.pixel_digest == row["pixel_digest"]:
             uri = data_uri(image.pixels, min(1.0, SIDE / max(image.pixels.shape[:2])))
             names[item_id] = picture_digest(uri)
-            held[names[item_id]] = uri
+            uris[names[item_id]] = uri
     for flip in (document["changed"] or {}).get("flips", []):
         for side in ("first", "second"):
             flip[f"picture_{side}"] = names.get(flip[f"anchor_{side}"])
-    return held
+    return uris
 
 
 def before(lake: Lake, audit_id: str) -> str:
     """Give the audit of the same judge's name before an audit, "" if there is none."""
     text = "SELECT before FROM nights WHERE audit_id = $audit"
-    with questions(lake, asked=[text]) as asked_:
-        found = asked_.ask(text, {"audit": audit_id})
-    return (found["before"].to_pylist() or [""])[0] or ""
+    with questions(lake, asked=[text]) as session:
+        rows = session.ask(text, {"audit": audit_id})
+    return (rows["before"].to_pylist() or [""])[0] or ""
 
 
 def approve_candidate(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.audits.stages.plan import combined_plans
+from judge_audit.audits.inputs import pixels_of, planned_mask
 from judge_audit.core.vocabulary import PAIR_AXIS
 from judge_audit.decisions.standings import POSITION_ROW
 from judge_audit.lake.connect import connect_to
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import numpy as np
+    from judge_audit_schemas.rows import ItemsRow
     from numpy.typing import NDArray
 
-    from judge_audit.audits.model import Prepared
-    from judge_audit.audits.session import Session
+    from judge_audit.audits.model import PlanTables, Prepared, Stimuli
+    from judge_audit.stimuli.rendering import Damage
 
     Pixels = NDArray[np.uint8]
 
@@ -39,38 +40,44 @@ class Outcome:
     document: dict[str, Any]
 
 
-def members_of(
-    current: Session, plan_id: str, items: Mapping[str, Mapping[str, Any]]
+def _members_of(
+    damage: Damage, items: Mapping[str, ItemsRow]
 ) -> Callable[[Mapping[str, Any]], tuple[Pixels, Pixels]]:
     """Give what draws both members of a pair again."""
-    damage = current.damage(plan_id)
 
     def members(pair: Mapping[str, Any]) -> tuple[Pixels, Pixels]:
         intact, damaged = (items[pair[name]] for name in ("intact", "damaged"))
         place = {"axis": PAIR_AXIS + pair["kind"], "rung": pair["rung"]}
-        return current.pixels(intact["uri"]), damage(damaged, place, current.pixels(damaged["uri"]))
+        return pixels_of(intact["uri"]), damage(damaged, place, pixels_of(damaged["uri"]))
 
     return members
 
 
-def report(current: Session, prepared: Prepared) -> Outcome:
-    """Write the report of a complete audit."""
-    items = {row["item_id"]: row for row in current.plan_table("items", prepared.plan_id).to_pylist()}
-    plans = [prepared.plan_id, *combined_plans(prepared, prepared.judge_id)]
-    with connect_to(current.lake, prepared.judge_id, plans) as connection:
+def report(plans: PlanTables, stimuli: Stimuli, prepared: Prepared, folder: str) -> Outcome:
+    """Write the report of a complete audit.
+
+    Args:
+        plans: The plans' tables.
+        stimuli: What its pictures are drawn again with.
+        prepared: The audit.
+        folder: Where to; "" for a folder here.
+    """
+    items = {row["item_id"]: row for row in plans.items(prepared.plan_id)}
+    names = [prepared.plan_id, prepared.soundings_id, prepared.combinations_id(prepared.judge_id)]
+    with connect_to(plans.lake, prepared.judge_id, names) as connection:
         built = build_report(
             connection,
             prepared.audit_id,
-            pixels=lambda item_id: current.pixels(items[item_id]["uri"]),
-            axes=current.axes,
+            pixels=lambda item_id: pixels_of(items[item_id]["uri"]),
+            axes=stimuli.axes,
             warnings=prepared.warnings,
-            masks=lambda item_id: current.mask(items[item_id]),
-            kinds=current.kinds,
-            members=members_of(current, prepared.plan_id, items),
+            masks=lambda item_id: planned_mask(items[item_id]),
+            kinds=stimuli.kinds,
+            members=_members_of(stimuli.damage(prepared.plan_id), items),
         )
         (position,) = connection.execute(
             "SELECT standing FROM standings WHERE audit_id = $1 AND use = $2",
             [prepared.audit_id, POSITION_ROW],
         ).fetchall()[0]
-    path = write_report(built, Path(current.configuration.report or "judge-audit-report"))
+    path = write_report(built, Path(folder or "judge-audit-report"))
     return Outcome(position, str(path), built.document)

@@ -52,7 +52,7 @@ class Heard:
 
     Attributes:
         compared: Every answer, see `COMPARED`.
-        responses: What stands in the place of scores, columns as `judge_audit.audits.session.responses` gives them.
+        responses: What stands in the place of scores, columns as `audits.stages.answers.responses` gives them.
         strengths: Rows of table `strengths` without audit_id, judge_id and is_control.
     """
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.core.errors import EXIT_MACHINERY, AuditError
 from judge_audit.decisions.gate.model import CRITICAL, OPEN
 from judge_audit.decisions.standings import position_of
-from judge_audit.operations.registry.ledger import COMPLETE, TOLD
+from judge_audit.operations.registry.ledger import COMPLETE, FAILED, TOLD, claimed
 from judge_audit.operations.registry.template import ARTIFACTS, CARD_FILE, check_template, fill, write_card
 
 if TYPE_CHECKING:
@@ -40,6 +41,81 @@ class Made:
     card: Path
     digest: str
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionAudit:
+    """What it takes to audit registered versions.
+
+    Attributes:
+        registry: Where versions and their files are from.
+        ledger: The submissions.
+        configuration: What the project's audits go by.
+        release: Audits a candidate and asks the gate for a use; gives the gate's answer.
+        ask_gate: Asks the gate about a complete audit.
+        is_alive: Tells whether a flow run goes on.
+        announce: Tells whoever listens, given the ledger's row of the end and the tags.
+    """
+
+    registry: Registry
+    ledger: Ledger
+    configuration: Configuration
+    release: Callable[[Configuration, str | None], Row]
+    ask_gate: Callable[[str, str | None], Row]
+    is_alive: Callable[[str], bool]
+    announce: Callable[[Version, Row, Tags], None]
+
+
+def audit_version(work: VersionAudit, version: Version, round_: int, run_id: str) -> tuple[bool, str]:
+    """Audit a version if nobody else does, record how it ended, and tell the registry.
+
+    Args:
+        work: What it takes.
+        version: The version.
+        round_: The round of audits; 0 for the one that is open.
+        run_id: The flow run that does it.
+
+    Returns:
+        Whether the gate is open or somebody else audits it, and what came of it.
+
+    Raises:
+        AuditError: If it cannot be audited; recorded unless the machinery failed.
+    """
+    ledger = work.ledger
+    round_ = round_ or ledger.history(version).round
+    failure: AuditError | None = None
+    with claimed(ledger, version, round_, run_id, work.is_alive) as claim:
+        if claim.held:
+            try:
+                _audit(work, version, round_, run_id)
+            except AuditError as error:
+                if error.exit_code == EXIT_MACHINERY:
+                    raise
+                ledger.record(version, FAILED, round_, reason=str(error), flow_run=run_id or None)
+                failure = error
+    history = ledger.history(version)
+    if history.ending is not None and not history.told:
+        tell(work.registry, ledger, version, work.announce)
+    if failure is not None:
+        raise failure
+    if not claim.held:
+        return True, f"{version.told}: {claim.reason}"
+    state = history.ending["state"] if history.ending else "not asked"
+    return state == OPEN, f"{version.told}: the gate is {state}."
+
+
+def _audit(work: VersionAudit, version: Version, round_: int, run_id: str) -> None:
+    """Make a judge of a version, audit it, ask the gate, and record the answer."""
+    ledger, settings = work.ledger, work.registry.settings
+    folder = folder_of(ledger.lake, version, round_)
+    more: dict[str, Any] = {"flow_run": run_id or None}
+    if before := audited_already(ledger.lake, folder):
+        answer = work.ask_gate(before, settings.use)
+    else:
+        made = make_judge(work.registry, version, folder)
+        more |= {"artifact_digest": made.digest, "source_uri": made.source}
+        answer = work.release(configured(work.configuration, made, folder), settings.use)
+    close(ledger, version, round_, answer, **more)
 
 
 def folder_of(lake: Lake, version: Version, round_: int) -> Path:

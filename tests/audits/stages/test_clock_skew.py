@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from judge_audit.audits.stages.clock_skew import clock_notes
+from judge_audit.audits.stages.plan import clock_notes
 from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
 

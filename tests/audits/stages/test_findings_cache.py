@@ -6,7 +6,7 @@ import math
 import pyarrow as pa
 import pytest
 
-from judge_audit.audits.stages.findings_cache import TABLES, Memory, code_digest, table_digest
+from judge_audit.audits.stages.findings_cache import TABLES, FindingsCache, code_digest, table_digest
 from judge_audit.checks.evidence import Findings
 from judge_audit.core.vocabulary import Verdict
 
@@ -19,10 +19,10 @@ FOUND = Findings(
 
 
 def test_what_was_learnt_is_recalled_value_for_value_under_the_new_audit_s_id(tmp_path):
-    memory = Memory.of(tmp_path, "j")
-    memory.learn("key", FOUND)
-    memory.keep()
-    told = Memory.of(tmp_path, "j").recall("key", "second")
+    cache = FindingsCache.of(tmp_path, "j")
+    cache.put("key", FOUND)
+    cache.save()
+    told = FindingsCache.of(tmp_path, "j").get("key", "second")
     assert told.curves == ({**ROW, "audit_id": "second", "rung": 1},)
     assert told.measures[0] == {**ROW, "audit_id": "second"}
     assert math.isnan(told.measures[1]["value"])
@@ -31,23 +31,23 @@ def test_what_was_learnt_is_recalled_value_for_value_under_the_new_audit_s_id(tm
 
 
 def test_other_evidence_is_not_known(tmp_path):
-    memory = Memory.of(tmp_path, "j")
-    memory.learn("key", FOUND)
-    memory.keep()
-    assert Memory.of(tmp_path, "j").recall("other", "second") is None
-    assert Memory.of(tmp_path, "other").recall("key", "second") is None
+    cache = FindingsCache.of(tmp_path, "j")
+    cache.put("key", FOUND)
+    cache.save()
+    assert FindingsCache.of(tmp_path, "j").get("other", "second") is None
+    assert FindingsCache.of(tmp_path, "other").get("key", "second") is None
 
 
 def test_only_what_the_last_audit_used_is_kept(tmp_path):
-    memory = Memory.of(tmp_path, "j")
-    memory.learn("old", FOUND)
-    memory.keep()
-    memory = Memory.of(tmp_path, "j")
-    memory.learn("new", FOUND)
-    memory.keep()
-    memory = Memory.of(tmp_path, "j")
-    assert memory.recall("old", "x") is None
-    assert memory.recall("new", "x") is not None
+    cache = FindingsCache.of(tmp_path, "j")
+    cache.put("old", FOUND)
+    cache.save()
+    cache = FindingsCache.of(tmp_path, "j")
+    cache.put("new", FOUND)
+    cache.save()
+    cache = FindingsCache.of(tmp_path, "j")
+    assert cache.get("old", "x") is None
+    assert cache.get("new", "x") is not None
 
 
 DAMAGED = (
@@ -65,34 +65,34 @@ DAMAGED = (
 def test_a_damaged_memory_is_none(tmp_path, content):
     (tmp_path / "findings").mkdir()
     (tmp_path / "findings" / "j.json").write_text(content)
-    assert Memory.of(tmp_path, "j").recall("key", "second") is None
+    assert FindingsCache.of(tmp_path, "j").get("key", "second") is None
 
 
 def test_a_memory_that_cannot_be_written_is_done_without(tmp_path):
     (tmp_path / "findings").write_text("a file")
-    memory = Memory.of(tmp_path, "j")
-    memory.learn("key", FOUND)
-    memory.keep()
+    cache = FindingsCache.of(tmp_path, "j")
+    cache.put("key", FOUND)
+    cache.save()
     assert (tmp_path / "findings").read_text() == "a file"
 
 
 def test_every_difference_in_the_evidence_is_another_key(tmp_path):
     table = pa.table({"a": [1.0, 2.0], "b": ["x", None]})
-    memory = Memory.of(tmp_path, "j")
+    cache = FindingsCache.of(tmp_path, "j")
     told = {"limits": {"x": 0.1}, "seed": 1}
     keys = {
-        memory.key({"t": table}, told),
-        memory.key({"t": table.slice(0, 1)}, told),
-        memory.key({"t": table.take([1, 0])}, told),
-        memory.key({"t": table.rename_columns(["a", "c"])}, told),
-        memory.key({"u": table}, told),
-        memory.key({"t": table, "u": None}, told),
-        memory.key({"t": table}, {**told, "seed": 2}),
-        memory.key({"t": table}, {**told, "limits": {"x": 0.1000000001}}),
-        Memory.of(tmp_path, "j", "a team's check").key({"t": table}, told),
+        cache.key({"t": table}, told),
+        cache.key({"t": table.slice(0, 1)}, told),
+        cache.key({"t": table.take([1, 0])}, told),
+        cache.key({"t": table.rename_columns(["a", "c"])}, told),
+        cache.key({"u": table}, told),
+        cache.key({"t": table, "u": None}, told),
+        cache.key({"t": table}, {**told, "seed": 2}),
+        cache.key({"t": table}, {**told, "limits": {"x": 0.1000000001}}),
+        FindingsCache.of(tmp_path, "j", "a team's check").key({"t": table}, told),
     }
     assert len(keys) == 9
-    assert memory.key({"t": pa.concat_tables([table.slice(0, 1), table.slice(1)])}, told) in keys
+    assert cache.key({"t": pa.concat_tables([table.slice(0, 1), table.slice(1)])}, told) in keys
 
 
 def test_digests_of_equal_tables_are_equal():

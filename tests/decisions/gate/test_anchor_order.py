@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from gate_lake import SOURCES, add_anchors, add_answers, add_audit, add_judge, add_plan, answer_anchors, night
 
+from judge_audit.audits.stages.check import compare_with_earlier, earlier
 from judge_audit.audits.stages.gate import approve_candidate
-from judge_audit.audits.stages.history import earlier, remember
 from judge_audit.decisions.gate.approvals import Approver
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
@@ -124,7 +124,7 @@ def test_drift_of_the_order_is_told_night_by_night(anchored, ask):
 def test_a_night_on_which_nobody_asks_the_gate_has_its_figures_too(anchored):
     join(anchored, "j2", neighbours_swapped(3))
     add_audit(anchored, "second", judge="j2", at=2, anchors=1)
-    remember(anchored, "second")
+    compare_with_earlier(anchored, "second")
     question = (
         "SELECT against, round(value, 3), tau_drop > 0 FROM anchor_drift_history WHERE audit_id = 'second'"
     )
@@ -138,9 +138,9 @@ def test_a_night_on_which_nobody_asks_the_gate_has_its_figures_too(anchored):
         (row,) = anchored.read("audits", audit_id=audit_id, status="complete").to_pylist()
         assert {other["audit_id"] for other in earlier(anchored, row)} == {other for other in others if other}
     before = anchored.read("measures").num_rows
-    remember(anchored, "second")
+    compare_with_earlier(anchored, "second")
     add_audit(anchored, "bare", judge="j2", at=3, drift={})
-    remember(anchored, "bare")
+    compare_with_earlier(anchored, "bare")
     assert anchored.read("measures").num_rows == before
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 
 import pytest
-from judge_audit_flows.runtime.outcome import Ending, RunLog, in_plain_words, persisted, slug, worst
+from judge_audit_flows.runtime.outcome import Ending, RunLog, persisted, slug, worst
 
+from judge_audit.audits.run_summary import message
 from judge_audit.core.errors import InputError, MachineryError, UsageError
 from judge_audit.judges.calling.budget import BudgetReached
 
@@ -88,13 +89,7 @@ def test_a_judge_has_a_name_that_an_artifact_may_bear():
 
 
 def test_a_run_says_first_how_the_gate_stands_whatever_the_canaries_showed():
-    lines = [
-        "Position: none",
-        "Canaries: changed.",
-        "Report: r.html",
-        "The gate is shut.",
-        "✕ gate/approved: no.",
-    ]
+    gate = ["The gate is shut.", "✕ gate/approved: no."]
     said = "The gate is shut.\nPosition: none\nCanaries: changed.\n✕ gate/approved: no."
-    assert in_plain_words(lines, gated=True) == said
-    assert in_plain_words(lines[:3], gated=False) == "Position: none\nCanaries: changed."
+    assert message("none", ["changed."], gate) == said
+    assert message("none", ["changed."]) == "Position: none\nCanaries: changed."

@@ -8,7 +8,7 @@ import pytest
 from table_files import CARD, card_of, lake_of, write_csv, write_lines, write_parquet
 
 from judge_audit.api import connect
-from judge_audit.audits.table_plan import plan_table_audit
+from judge_audit.audits.modes.table import plan_table_audit
 from judge_audit.cli import run_command
 from judge_audit.core.errors import InputError, UsageError
 from judge_audit.inputs.ingest.importer import import_file

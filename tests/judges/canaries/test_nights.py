@@ -9,7 +9,9 @@ import pytest
 import yaml
 from night_server import card, write_items
 
-from judge_audit.audits import stages
+from judge_audit.audits.pipeline import LocalExecutor
+from judge_audit.audits.stages.canaries import canaries_due, watch
+from judge_audit.audits.stages.score import pace
 from judge_audit.core.errors import UsageError
 from judge_audit.judges.calling.budget import BudgetReached
 from judge_audit.lake.connect import connect
@@ -128,16 +130,18 @@ def test_a_run_killed_after_its_canaries_asks_none_again_and_takes_what_they_sho
 
 def test_two_audits_at_once_come_to_the_same_judge(known):
     known.model.score = darker
-    plans = [known.session() for _ in range(2)]
-    tables = [[one.plan_table(name, known.plan_id) for name in ("items", "probes")] for one in plans]
+    contexts = [known.context() for _ in range(2)]
+    tables = [[one.plans.table(name, known.plan_id) for name in ("items", "probes")] for one in contexts]
+    setups = [context.setup() for context in contexts]
     with ThreadPoolExecutor(2) as pool:
         jobs = [
-            pool.submit(stages.canaries.watch, current, *plan, f"at-once-{number}")
-            for number, (current, plan) in enumerate(zip(plans, tables, strict=True))
+            pool.submit(watch, setup, *plan, f"at-once-{number}")
+            for number, (setup, plan) in enumerate(zip(setups, tables, strict=True))
         ]
         told = [job.result() for job in jobs]
     assert {(one.asking, one.epoch, one.answer) for one in told} == {(2, 1, "changed")}
-    assert len({current.judge.card.judge_id for current in plans}) == 1
+    judges = [setup.at_epoch(one.epoch).judge for setup, one in zip(setups, told, strict=True)]
+    assert len({judge.card.judge_id for judge in judges}) == 1
     assert known.lake.read("canary_nights").num_rows == 2
 
 
@@ -180,15 +184,17 @@ def test_what_canaries_cost_stands_with_every_answer(nights):
 
 
 def test_a_dry_run_asks_nothing_and_counts_them(nights):
-    prepared = stages.prepare(nights.session(), dry=True)
+    executor = LocalExecutor(nights.context())
+    prepared = executor.prepare(dry=True)
     assert (prepared.canaries, len(nights.server.requests)) == (None, 0)
-    assert stages.canaries_due(nights.session(), prepared) == (16, 32)
+    assert canaries_due(nights.context().setup(), prepared) == (16, 32)
     nights.glance()
-    assert stages.canaries_due(nights.session(), prepared) == (16, 16)
+    assert canaries_due(nights.context().setup(), prepared) == (16, 16)
 
 
 def test_pictures_that_a_dry_run_tried_do_not_make_the_first_asking_a_poor_second_one(nights):
-    _, tried = stages.pace(nights.session(), stages.prepare(nights.session(), dry=True))
+    prepared = LocalExecutor(nights.context()).prepare(dry=True)
+    _, tried = pace(nights.context().setup(), prepared)
     watched, asked = nights.glance()
     assert (watched.answer, asked) == ("first", 32)
     assert watched.lines[0].startswith("16 canaries were asked before everything else: the first answers")
@@ -212,11 +218,11 @@ def test_pinned_weights_are_not_watched_and_cost_nothing(nights):
 def test_a_judge_loaded_elsewhere_is_of_the_epoch_the_lake_has_seen(known):
     known.model.score = darker
     known.glance(known.plan_id)
-    assert known.session().judge.card.epoch == 1
+    assert known.context().judge.card.epoch == 1
     path = known.folder / "priced.yaml"
     prices = {"currency": "USD", "input": 1, "output": 1}
     path.write_text(yaml.safe_dump(card(known.server.url, prices=prices)), encoding="utf-8")
     known.fields = {"prices": prices}
-    judge = known.session().judge
+    judge = known.context().judge
     assert (judge.card.epoch, judge.currency) == (1, "USD")
     assert judge.most_cost(24, 24, "a cat") > 0

@@ -15,8 +15,9 @@ from little_vlm import card
 from PIL import Image
 
 import judge_audit
-from judge_audit.audits import stages
-from judge_audit.audits.session import hold
+from judge_audit.audits.context import AuditContext
+from judge_audit.audits.pipeline import LocalExecutor
+from judge_audit.audits.stages.budget import close_budget, see_budget
 from judge_audit.core.configuration import resolve
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import UsageError
@@ -56,11 +57,12 @@ def asked(items, tmp_path):
     def run(url, *, lake="lake", options=None, **fields):
         path = write_card(tmp_path, url, **fields)
         told = {"items": str(items), "lake": str(tmp_path / lake), **SMALL, **(options or {})}
-        current = hold(resolve(None, told), load_judge(str(path)))
-        prepared = stages.prepare(current)
+        executor = LocalExecutor(AuditContext(resolve(None, told), load_judge(str(path))))
+        prepared = executor.prepare()
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda block: stages.score(current, prepared, block), prepared.blocks))
-        stages.settle_budget(current, prepared)
+            list(pool.map(lambda block: executor.score_blocks(prepared, block), prepared.blocks))
+        see_budget(executor.context.setup(prepared), prepared)
+        close_budget(executor.context.setup(prepared), prepared)
 
     return run
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
-from types import SimpleNamespace
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 import pytest
 
 import judge_audit
-from judge_audit.audits.stages.comparisons import comparing
+from judge_audit.audits.modes import mode_of
 from judge_audit.core.errors import UsageError
 from judge_audit.decisions.gate.certificate import Rests, rows_of
 from judge_audit.decisions.gate.suites import builtin_suites
 from judge_audit.judges import load_judge
 from judge_audit.judges.calling.budget import BudgetReached
 from judge_audit.judges.cards.card import Card, card_of
+from judge_audit.judges.protocol import Reply
 from judge_audit.lake import Lake
 
 SMALL = {"axes": ["saturation+"], "ladder_items": 9, "pairs_per_kind": 0}
@@ -169,9 +170,15 @@ def test_a_card_that_compares_has_no_scale_direction_or_sub_scores(field, value)
 
 
 def test_a_kind_that_cannot_compare_says_so():
-    scoring = SimpleNamespace(card=Card(kind="onnx", name="x", compares=True))
+    @dataclass(frozen=True)
+    class Scoring:
+        card: Card
+
+        def score(self, stimuli):
+            return [Reply({"overall": 1.0}) for _ in stimuli]
+
     with pytest.raises(UsageError, match="onnx do not do"):
-        comparing(SimpleNamespace(judge=scoring))
+        mode_of(Scoring(Card(kind="onnx", name="x", compares=True)))
 
 
 def test_the_gate_counts_its_comparisons_as_answers(told):

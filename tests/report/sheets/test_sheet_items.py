@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.audits.session import Session
-from judge_audit.core.configuration import Configuration
+from judge_audit.audits.inputs import planned_mask
 from judge_audit.core.errors import InputError, UsageError
 from judge_audit.demo.corpus import demo_pictures
 from judge_audit.demo.photos import cut_crops
@@ -90,10 +89,9 @@ def test_the_demo_shows_one_picture_of_each_source():
 
 
 def test_a_mask_that_changed_after_planning_is_refused(items):
-    current = Session(Configuration(items=str(items)))
     row = read_items(items).items.to_pylist()[0]
-    assert current.mask(row).sum() == 64 * 20
-    assert current.mask(row | {"mask_uri": None}) is None
+    assert planned_mask(row).sum() == 64 * 20
+    assert planned_mask(row | {"mask_uri": None}) is None
     Image.fromarray(np.full((64, 64), 255, np.uint8)).save(items.parent / "mask.png")
     with pytest.raises(UsageError, match=r"mask\.png: the mask of “0” has changed"):
-        current.mask(row)
+        planned_mask(row)

@@ -331,7 +331,7 @@ def test_small_pictures_are_refused_by_name(tmp_path):
 
 
 def test_scores_imported_for_both_members_become_a_pair_and_no_untouched_item(tmp_path):
-    from judge_audit.audits.table_plan import plan_table_audit
+    from judge_audit.audits.modes.table import plan_table_audit
     from judge_audit.inputs.ingest.importer import import_file
     from judge_audit.judges import load_judge
     from judge_audit.lake import Lake

@@ -1,4 +1,4 @@
-"""What deployed flows have in common: attempts, progress in the run's log, an end that says why.
+"""One audit within a deployed flow: attempts, progress in the run's log, an end that says why.
 
 The library's errors carry a message for people. Prefect would put an exception's name before it and a traceback into
 the log; a deployed run ends in a state whose message is that sentence, after a few words that say what kind it is of.
@@ -16,7 +16,6 @@ from judge_audit_flows.runtime.outcome import (
     Ending,
     RunLog,
     gate_event,
-    in_plain_words,
     persisted,
     slug,
     worst,
@@ -29,6 +28,7 @@ from prefect.exceptions import CancelledRun
 from prefect.logging import get_run_logger
 from prefect.states import Completed, Failed
 
+from judge_audit.audits.run_summary import AuditResult, ReleaseResult, lines_of, message_of
 from judge_audit.core.configuration import Configuration, resolve
 from judge_audit.core.errors import EXIT_GOOD, EXIT_MACHINERY
 from judge_audit.core.progress import shown
@@ -67,12 +67,12 @@ def configured(wanted: Wanted, overrides: Overrides, *, apart: bool) -> Configur
         overrides: What was filled in.
         apart: Whether several judges are audited, each of which then has a folder of its own in the report's.
     """
-    given = {**overrides.given(), **({"judge": wanted.judge} if wanted.judge else {})}
-    configuration = resolve(wanted.audit, given)
+    choices = {**overrides.given(), **({"judge": wanted.judge} if wanted.judge else {})}
+    configuration = resolve(wanted.audit, choices)
     if not apart:
         return configuration
     report = f"{configuration.report.rstrip('/')}/{slug(configuration.judge)}"
-    return resolve(wanted.audit, {**given, "report": report})
+    return resolve(wanted.audit, {**choices, "report": report})
 
 
 def audited(wanted: Wanted, overrides: Overrides, persistence: Persistence, *, apart: bool = False) -> Ending:
@@ -99,20 +99,23 @@ def audited(wanted: Wanted, overrides: Overrides, persistence: Persistence, *, a
 def _attempt(wanted: Wanted, configuration: Configuration) -> Ending:
     """Make an audit, with its progress in the run's log, and keep what the gate said as an artifact."""
     log = get_run_logger()
+    result: AuditResult | ReleaseResult
     with shown(RunLog(log.info)) as progress, tags(TAG):
         if wanted.gate:
-            released = run_release(configuration, progress, use=wanted.use or None, baseline=wanted.baseline)
-            code, lines, document = released.code, released.lines, released.document
+            result = run_release(configuration, progress, use=wanted.use or None, baseline=wanted.baseline)
         else:
-            done = run_audit(configuration, progress)
-            code, lines, document = EXIT_GOOD, done.lines, done.document
+            audit = run_audit(configuration, progress)
+            assert isinstance(audit, AuditResult)  # what is no dry run
+            result = audit
+    lines, text = lines_of(result), message_of(result)
     for line in lines:
         log.info(line)
-    text = in_plain_words(lines, gated=wanted.gate)
     keep(configuration.judge, text, lines, gated=wanted.gate)
-    if wanted.gate:
-        announce(configuration, document["gate"])
-    return Ending(wanted.judge or configuration.judge, code, text, document)
+    judge, code = wanted.judge or configuration.judge, EXIT_GOOD
+    if isinstance(result, ReleaseResult):
+        code = result.code
+        announce(configuration, result.gated.document)
+    return Ending(judge, code, text, result.document)
 
 
 def keep(judge: str, text: str, lines: Sequence[str], *, gated: bool) -> None:
@@ -127,15 +130,15 @@ def keep(judge: str, text: str, lines: Sequence[str], *, gated: bool) -> None:
 
 
 def announce(configuration: Configuration, gate: dict[str, Any]) -> None:
-    """Emit the event that says how the gate stands."""
-    told = {name: gate.get(name) for name in ("state", "use", "candidate", "baseline", "certificate")}
+    """Emit the event that says what state the gate is in."""
+    payload = {name: gate.get(name) for name in ("state", "use", "candidate", "baseline", "certificate")}
     emit_event(
         gate_event(str(gate["state"])),
         resource={
             "prefect.resource.id": f"judge-audit.judge.{slug(configuration.judge)}",
             "prefect.resource.name": configuration.judge,
         },
-        payload={**told, "judge": configuration.judge, "lake": configuration.lake},
+        payload={**payload, "judge": configuration.judge, "lake": configuration.lake},
     )
 
 
