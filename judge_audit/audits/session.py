@@ -32,10 +32,9 @@ from judge_audit.judges.instruments.covariates import Surveyor
 from judge_audit.judges.instruments.surface import Ruler
 from judge_audit.judges.protocol import PricedJudge
 from judge_audit.lake import Lake
-from judge_audit.people.freshness import Freshness
 from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.production_events import Acts, acts_of
-from judge_audit.people.readings import read_readings, readings_of
+from judge_audit.people.readings import Freshness, read_readings, readings_of
 from judge_audit.stimuli.brand_rules import read_brand_rules
 from judge_audit.stimuli.images import load_image
 from judge_audit.stimuli.masks import load_mask, mask_digest

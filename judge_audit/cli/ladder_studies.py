@@ -66,11 +66,10 @@ def plan(  # noqa: PLR0917 - the options of a command, never called by position
     """Choose which items and axes people read, and say how long that takes."""
     from judge_audit.core.progress import shown
     from judge_audit.lake import Lake
-    from judge_audit.people.study.build_plan import Wishes
+    from judge_audit.people.study.build_plan import Wishes, plan_lines, plan_told
     from judge_audit.people.study.folder import make_folder
     from judge_audit.people.study.folder import register as put
     from judge_audit.people.study.plan import PROTOCOLS
-    from judge_audit.people.study.plan_summary import plan_lines, plan_told
 
     if protocol not in PROTOCOLS:
         raise UsageError(f"--protocol {protocol}: there are {', '.join(PROTOCOLS)}.")

@@ -98,7 +98,7 @@ def compact(
     from datetime import timedelta
 
     from judge_audit.lake.compaction import compact as press
-    from judge_audit.lake.compaction_summary import compaction_lines
+    from judge_audit.lake.compaction import compaction_lines
 
     told = press(
         opened(lake),

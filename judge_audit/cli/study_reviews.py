@@ -46,8 +46,7 @@ def export(out: Path, drawn: Drawn, lake: str | None, *, as_json: bool) -> None:
     from judge_audit.audits.plugins import find_axes
     from judge_audit.cli.lakes import where
     from judge_audit.lake import Lake
-    from judge_audit.people.packs import key_path
-    from judge_audit.people.review_pack import Wanted, export_reviews
+    from judge_audit.people.review_pack import Wanted, export_reviews, key_path
 
     if bool(drawn.before) != bool(drawn.after):
         raise UsageError("--before and --after are given together.")

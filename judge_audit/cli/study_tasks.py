@@ -49,7 +49,7 @@ class Handed:
 
 def export(out: Path, handed: Handed) -> None:
     """Write tasks for another tool; nothing in them tells source, score or axis."""
-    from judge_audit.people.study.task_files import TOOLS, key_path, write_tasks
+    from judge_audit.people.study.tasks import TOOLS, key_path, write_tasks
 
     kind, tool = handed.kind, handed.tool
     if tool not in TOOLS:

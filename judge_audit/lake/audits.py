@@ -1,4 +1,4 @@
-"""Audits in a lake: finding one, and naming what it came to."""
+"""Audits and judges in a lake: finding an audit, digesting its results, and what a judge is called."""
 
 from __future__ import annotations
 
@@ -83,3 +83,24 @@ def audit_digest(lake: Lake, audit_id: str) -> str:
     """Digest an audit's own results: what an approval or a sign-off is given for."""
     parts = [text for name in RESULTS for text in (name, row_digest(result_of(lake, name, audit_id)))]
     return text_digest("audit", *parts)
+
+
+def names_of(lake: Lake, judge_id: str) -> set[str]:
+    """Give the names a judge goes by; a changed judge of the same name is its next version."""
+    return {row["name"] for row in lake.read("judge_labels", judge_id=judge_id).to_pylist()}
+
+
+def called(lake: Lake, judge_id: str) -> str:
+    """Give what to call a judge in a sentence: its names with their versions, else its id."""
+    labels = lake.read("judge_labels", judge_id=judge_id).to_pylist()
+    told = sorted({f"{row['name']} {row['version'] or ''}".strip() for row in labels})
+    return " / ".join(told) or judge_id
+
+
+def first_names(lake: Lake) -> dict[str, str]:
+    """Give one name for each judge, by its id, as view `nights` does: the first of its names; controls are left out."""
+    found: dict[str, str] = {}
+    rows = lake.select("judge_labels", ["judge_id", "name"], {"is_control": False}).to_pylist()
+    for row in rows:
+        found[row["judge_id"]] = min(row["name"], found.get(row["judge_id"], row["name"]))
+    return found

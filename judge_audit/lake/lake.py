@@ -16,11 +16,17 @@ import pyarrow.parquet as pq
 from judge_audit.core.digests import canonical_json, row_digest, text_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import check_keys, definition, empty, schema, sort_by_key
-from judge_audit.lake.contents import COMMITS, Contents, Known, newest_snapshot, read_contents
-from judge_audit.lake.engine import fetch
-from judge_audit.lake.records import Part, Record
-from judge_audit.lake.relations import files_literal, named, table_query
-from judge_audit.lake.snapshots import issued
+from judge_audit.lake.records import (
+    COMMITS,
+    Contents,
+    Known,
+    Part,
+    Record,
+    issued,
+    newest_snapshot,
+    read_contents,
+)
+from judge_audit.lake.relations import fetch, files_literal, named, table_query
 from judge_audit.lake.storage import open_storage
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
-from judge_audit.lake.judge_names import first_names
+from judge_audit.lake.audits import first_names
 from judge_audit.stimuli.combinations import chosen_id, soundings_id
 
 if TYPE_CHECKING:

@@ -15,12 +15,11 @@ from judge_audit.core.errors import InputError, UsageError
 from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.inputs.items import read_items
 from judge_audit.lake import Lake
-from judge_audit.people.freshness import Freshness
 from judge_audit.people.labels import labels_of
+from judge_audit.people.readings import Freshness
 from judge_audit.people.study.build_plan import Wishes, plan_study
 from judge_audit.people.study.picture_provider import Gallery
-from judge_audit.people.study.task_files import key_path, write_tasks
-from judge_audit.people.study.tasks import choice_pack, label_pack, reading_pack
+from judge_audit.people.study.tasks import choice_pack, key_path, label_pack, reading_pack, write_tasks
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.images import load_image
 

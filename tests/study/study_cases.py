@@ -16,8 +16,7 @@ from judge_audit.people.study.folder import make_folder, register
 from judge_audit.people.study.marks import Marks
 from judge_audit.people.study.picture_provider import Gallery
 from judge_audit.people.study.readers import add_reader
-from judge_audit.people.study.server import make_app
-from judge_audit.people.study.server_state import Desk
+from judge_audit.people.study.server import Desk, make_app
 from judge_audit.stimuli.axes import builtin_axes
 
 AXES = {name: axis for name, axis in builtin_axes().items() if name in {"saturation+", "blur", "crop"}}

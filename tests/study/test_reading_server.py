@@ -14,9 +14,8 @@ from study_cases import AXES, HOST, client_of, desk_of, mark, signed_in, study_i
 
 from judge_audit.core.digests import pixel_digest
 from judge_audit.people.study import readers as people
-from judge_audit.people.study.picture_provider import SURROUND
+from judge_audit.people.study.picture_provider import SURROUND, stored_png
 from judge_audit.people.study.plan import slots_of
-from judge_audit.people.study.png import stored_png
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from judge_audit.core.messages import say
 from judge_audit.decisions.gate.approvals import approvals_for, approved_before, told
 from judge_audit.decisions.gate.states import CANNOT, CRITICAL, OPEN, SHUT
 from judge_audit.decisions.gate.suites import RESERVED
-from judge_audit.lake.audits import audit_digest
-from judge_audit.lake.judge_names import names_of
+from judge_audit.lake.audits import audit_digest, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

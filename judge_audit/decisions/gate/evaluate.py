@@ -16,7 +16,7 @@ from judge_audit.decisions.gate.model import APPROVED, Answer, Question
 from judge_audit.decisions.gate.states import CANNOT, OPEN, SHUT, WARNING
 from judge_audit.decisions.signoffs import signoffs_of
 from judge_audit.lake.audits import LATEST, audit_digest, find_audit, see_kept
-from judge_audit.lake.queries import questions
+from judge_audit.lake.sql import questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from judge_audit.decisions.gate.suites import Expectation, Suite
     from judge_audit.lake import Lake
     from judge_audit.lake.connect import View
-    from judge_audit.lake.queries import Questions
+    from judge_audit.lake.sql import Questions
 
     Row = dict[str, Any]
 

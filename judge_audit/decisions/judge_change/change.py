@@ -18,7 +18,7 @@ from judge_audit.decisions.judge_change.compared_judges import AnchorSet, Side, 
 from judge_audit.decisions.judge_change.dimension_change import CLAIMS_EACH, Both, on_dimension
 from judge_audit.decisions.judge_change.identity import Difference, difference
 from judge_audit.decisions.judge_change.rows import flip_rows, measure_rows
-from judge_audit.lake.judge_names import called
+from judge_audit.lake.audits import called
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.row_files import RowsRead, read_rows
 from judge_audit.inputs.ingest.answer import Answer, Answers
 from judge_audit.inputs.ingest.label_studio import read_annotations
-from judge_audit.people.freshness import ladder_digest
+from judge_audit.people.readings import ladder_digest
 from judge_audit.people.study.tasks import FORMAT, HIGH, LETTERS, LOW, NEVER
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from judge_audit.judges.canaries.verdict import DECLARED
-from judge_audit.lake.judge_names import names_of
+from judge_audit.lake.audits import names_of
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -13,7 +13,7 @@ from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.gate.approvals import approvals_of
 from judge_audit.decisions.standings import position_of
-from judge_audit.lake.judge_names import first_names
+from judge_audit.lake.audits import first_names
 from judge_audit.operations.runs.run_history import newest, read_runs
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from judge_audit.people.study.figures import Figure
-    from judge_audit.people.study.results import AxisResult, ReaderResult, Results
+    from judge_audit.people.study.results import AxisResult, Figure, ReaderResult, Results
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM, ROW = 300, 10, 22, 8, 24, 9
 

@@ -13,7 +13,7 @@ from judge_audit.people.study.folder import register
 from judge_audit.people.study.marks import Marks
 from judge_audit.people.study.middleware import LOOPBACK
 from judge_audit.people.study.picture_provider import Gallery
-from judge_audit.people.study.server_state import Desk
+from judge_audit.people.study.server import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
