@@ -74,7 +74,7 @@ def _ladders(study: Path | None) -> tuple[Pack, Callable[[Any], Any]]:
     """Make the pack of a study's ladders."""
     from judge_audit.audits.plugins import find_axes
     from judge_audit.people.study.folder import open_folder
-    from judge_audit.people.study.picture_provider import Gallery
+    from judge_audit.people.study.picture_provider import PictureProvider
     from judge_audit.people.study.tasks import reading_pack
 
     if study is None:
@@ -82,9 +82,9 @@ def _ladders(study: Path | None) -> tuple[Pack, Callable[[Any], Any]]:
             "readings are of a planned study: name its folder with --study (judge-audit study plan)."
         )
     folder = open_folder(study)
-    gallery = Gallery({name: part.thing for name, part in find_axes(folder.project).items()})
+    pictures = PictureProvider({name: part.thing for name, part in find_axes(folder.project).items()})
     ladders = {ladder.key: ladder for ladder in folder.study.ladders}
-    return reading_pack(folder.study), lambda shown: gallery.rungs(ladders[shown[0]])[shown[1]]
+    return reading_pack(folder.study), lambda shown: pictures.rungs(ladders[shown[0]])[shown[1]]
 
 
 def _items(kind: str, items: str | None, dimensions: str, seed: int) -> tuple[Pack, Callable[[Any], Any]]:

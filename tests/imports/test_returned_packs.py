@@ -18,7 +18,7 @@ from judge_audit.lake import Lake
 from judge_audit.people.labels import labels_of
 from judge_audit.people.readings import Freshness
 from judge_audit.people.study.build_plan import Wishes, plan_study
-from judge_audit.people.study.picture_provider import Gallery
+from judge_audit.people.study.picture_provider import PictureProvider
 from judge_audit.people.study.tasks import choice_pack, key_path, label_pack, reading_pack, write_tasks
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.images import load_image
@@ -188,10 +188,10 @@ def test_tables_to_be_filled_in_go_out_one_per_person_and_come_back(tmp_path, it
 
 def test_ladders_read_in_another_tool_name_the_pixels_that_were_seen(tmp_path, items):
     study = plan_study(items.to_pylist(), AXES, Wishes(name="s", per_axis=3, catches=1, repeats=1)).study
-    gallery, ladders = Gallery(AXES), {ladder.key: ladder for ladder in study.ladders}
+    pictures, ladders = PictureProvider(AXES), {ladder.key: ladder for ladder in study.ladders}
     pack = reading_pack(study)
     write_tasks(
-        pack, tmp_path / "pack", "label-studio", lambda shown: gallery.rungs(ladders[shown[0]])[shown[1]]
+        pack, tmp_path / "pack", "label-studio", lambda shown: pictures.rungs(ladders[shown[0]])[shown[1]]
     )
     task = next(task for task in pack.tasks if not task.told["catch"])
     catch = next(task for task in pack.tasks if task.told["catch"])

@@ -41,7 +41,7 @@ class StaleLadderError(UsageError):
 
 
 @dataclass(eq=False, slots=True)
-class Gallery:
+class PictureProvider:
     """Draws ladders for readers, and keeps the latest ones.
 
     Attributes:
