@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import pyarrow as pa
 
@@ -54,6 +54,23 @@ the ladder; `objectionable` is NULL where the study did not ask, `recipe_version
 `catch` marks a ladder on which nothing changed, shown to see whether the reader marks it all the same. `repeat` is
 above 0 where the reader was shown the ladder again; `stale` marks a reading of other pixels than today's."""
 
+
+class Reading(TypedDict, total=False):
+    """A row of a table of `SCHEMA`."""
+
+    item_id: str
+    axis: str
+    annotator_id: str
+    perceptible: float
+    objectionable: float | None
+    protocol: str
+    recipe_version: int | None
+    catch: bool
+    repeat: int
+    study_id: str | None
+    stale: bool
+
+
 _YES = frozenset({"true", "yes", "1"})
 _NO = frozenset({"", "false", "no", "0"})
 
@@ -79,8 +96,8 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
         UsageError: If the file itself cannot be read.
     """
     path = Path(path)
-    told = read_rows(path)
-    absent = [name for name in REQUIRED if name not in told.columns]
+    file = read_rows(path)
+    absent = [name for name in REQUIRED if name not in file.columns]
     if absent:
         raise InputError(
             [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
@@ -88,23 +105,26 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
         )
     known = set(items["item_id"].to_pylist())
     others = set(builtin_axes()) - set(axes)
-    faults = list(told.faults)
-    found = []
+    faults = list(file.faults)
+    readings = []
     first_row: dict[tuple[str, ...], int] = {}
-    for number, row in told.rows:
+    for number, row in file.rows:
         if row["axis"] in others:
             continue
         reading, wrong = reading_of(row, axes, known)
-        key = tuple(str(reading[name]) for name in ("item_id", "axis", "annotator_id", "protocol", "catch"))
+        key = (
+            *(reading["item_id"], reading["axis"], reading["annotator_id"]),
+            *(reading["protocol"], str(reading["catch"])),
+        )
         if not wrong and first_row.setdefault(key, number) != number:
             wrong["annotator_id"] = (
                 f"this reader read this ladder in row {first_row[key]} already; keep one of them."
             )
         faults += [Fault(path.name, number, name, text, row["item_id"]) for name, text in wrong.items()]
-        found.append(reading)
+        readings.append(reading)
     if faults:
         raise InputError(faults, "Mend the rows named above; no reading was used.")
-    return pa.Table.from_pylist(found, schema=SCHEMA)
+    return pa.Table.from_pylist(readings, schema=SCHEMA)
 
 
 def readings_of(
@@ -113,7 +133,7 @@ def readings_of(
     items: pa.Table,
     is_stale: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> tuple[pa.Table, dict[str, str]]:
-    """Give the readings of an audit's items and axes that lie in a lake: imported, or taken in a study.
+    """Give the readings of an audit's items and axes that are in a lake: imported, or taken in a study.
 
     Readers count in the order of imports and studies, and within them of rows; a ladder one reader read several
     times counts as the newest import or correction has it, in the place of the first.
@@ -137,23 +157,23 @@ def readings_of(
     rows = [row for row in rows if row["item_id"] in known or row["catch"]]
     for row in rows:
         row["repeat"], row["revision"] = row["repeat"] or 0, row["revision"] or 0
-    held: dict[tuple[object, ...], dict[str, Any]] = {}
+    counted: dict[tuple[object, ...], dict[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (place[row["import_id"]], row["row"], row["revision"])):
         names = ("item_id", "axis", "annotator_id", "protocol", "catch", "repeat")
-        held[tuple(row[name] for name in names)] = row
-    for row in held.values():
+        counted[tuple(row[name] for name in names)] = row
+    for row in counted.values():
         row["stale"] = bool(is_stale is not None and not row["catch"] and is_stale(row))
-    used = {row["import_id"] for row in held.values()}
+    used = {row["import_id"] for row in counted.values()}
     digests = {f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used}
     for name in sorted(row["study_id"] for row in studies if row["study_id"] in used):
-        kept = pa.Table.from_pylist([row for row in held.values() if row["import_id"] == name], schema=SCHEMA)
-        digests[f"study {name}"] = row_digest(kept)
-    return pa.Table.from_pylist(list(held.values()), schema=SCHEMA), digests
+        of_study = [row for row in counted.values() if row["import_id"] == name]
+        digests[f"study {name}"] = row_digest(pa.Table.from_pylist(of_study, schema=SCHEMA))
+    return pa.Table.from_pylist(list(counted.values()), schema=SCHEMA), digests
 
 
 def reading_of(
     row: Mapping[str, str], axes: Mapping[str, Axis], known: set[str] | None
-) -> tuple[dict[str, object], dict[str, str]]:
+) -> tuple[Reading, dict[str, str]]:
     """Turn one row of a file into a reading and its faults by column.
 
     Args:

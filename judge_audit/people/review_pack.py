@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from judge_audit_schemas.rows import AuditsRow, PacksRow
+
     from judge_audit.lake import Lake
     from judge_audit.people.review_sample import Draw
 
@@ -147,7 +149,7 @@ def _sign(card: Row) -> float:
     return 1.0 if card.get("higher_is_better", True) else -1.0
 
 
-def _scores(lake: Lake, audit: Row, card: Row, dimension: str) -> dict[str, float]:
+def _scores(lake: Lake, audit: AuditsRow, card: Row, dimension: str) -> dict[str, float]:
     """Give the oriented first score of every untouched item of an audit."""
     named = list(card.get("dimensions") or (OVERALL,))
     chosen = dimension or (OVERALL if OVERALL in named else named[0] if len(named) == 1 else "")
@@ -169,7 +171,7 @@ def _scores(lake: Lake, audit: Row, card: Row, dimension: str) -> dict[str, floa
 
 def _draws(
     lake: Lake,
-    audit: Row,
+    audit: AuditsRow,
     items: Mapping[str, Row],
     scores: Mapping[str, float],
     wanted: Wanted,
@@ -243,9 +245,9 @@ def _picture(item: Row) -> bytes:
     return stream.getvalue()
 
 
-def _commit(lake: Lake, audit: Row, pack: Pack, seed: int) -> None:
+def _commit(lake: Lake, audit: AuditsRow, pack: Pack, seed: int) -> None:
     """Put the pack and its draws into the lake."""
-    row = {
+    row: PacksRow = {
         "audit_id": audit["audit_id"],
         "pack_id": pack.pack_id,
         "kind": "reviews",
@@ -315,10 +317,10 @@ def make_pack(
         axes: The axes that may be named as what is wrong.
         seed: Seed.
     """
-    held: dict[str, list[Draw]] = {}
+    by_item: dict[str, list[Draw]] = {}
     for draw in draws:
-        held.setdefault(draw.item_id, []).append(draw)
-    items = sorted(held)
+        by_item.setdefault(draw.item_id, []).append(draw)
+    items = sorted(by_item)
     rng = np.random.default_rng(draw_seed(seed, "order of a pack", audit_id))
     order = [items[at] for at in rng.permutation(len(items)).tolist()]
     wide = max(3, len(str(len(order))))
@@ -326,7 +328,7 @@ def make_pack(
     for number, item in enumerate(order, 1):
         name = f"r{number:0{wide}d}"
         told = [
-            {key: value for key, value in asdict(draw).items() if key != "item_id"} for draw in held[item]
+            {key: value for key, value in asdict(draw).items() if key != "item_id"} for draw in by_item[item]
         ]
         image = images.get(item) or f"images/{name}.png"
         rows.append({"row": name, "item_id": item, "image": image, "draws": told})

@@ -57,7 +57,7 @@ def audit_of(lake: Lake, given: str | None) -> Row:
                 f"the lake has no audit “{given}”. `judge-audit lake sql` on the table audits lists them."
             )
         return rows[0]
-    return find_audit(lake)
+    return {**find_audit(lake)}
 
 
 def held_against(lake: Lake, candidate: Row, use: str, baseline: str) -> str:
