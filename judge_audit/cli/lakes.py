@@ -56,9 +56,9 @@ def sql(
 
 def tables(lake: str | None = LAKE, as_json: bool = AS_JSON) -> None:
     """List the tables and views, with their rows and what they tell."""
-    from judge_audit.lake.connect import told
+    from judge_audit.lake.connect import relations
 
-    found = told(opened(lake), _views())
+    found = relations(opened(lake), _views())
     if as_json:
         print_json([asdict(entry) for entry in found])
         return

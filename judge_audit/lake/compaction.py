@@ -1,10 +1,10 @@
 """Compaction: many small parts become few, rows that nobody needs go, and no reader notices.
 
-Nothing is updated in place. New parts are written beside the old ones; a numbered record (`snapshots.py`), created
+Nothing is updated in place. New parts are written next to the old ones; a numbered record (`records.py`), created
 only if absent, makes them count, all at once. Whoever listed files before reads the old ones on; they are removed by
 a later compaction, a time of grace after they were replaced. So a compaction killed at any moment leaves a lake that
-reads as before or as after it, and the next one removes what was left lying about. Of two at once one is recorded;
-the other takes its parts away again. Commits that arrive meanwhile are kept beside it.
+reads as before or as after it, and the next one removes what was left over. Of two at once one is recorded;
+the other takes its parts away again. Commits that arrive meanwhile are kept next to it.
 """
 
 from __future__ import annotations
@@ -125,23 +125,23 @@ def compact(
         merge(storage, before.parts, compaction_id, decided.going, merged, dry=dry_run)
         _record_purges(storage, merged, decided, retention.rule, when, compaction_id, dry=dry_run)
         made = _snapshot(storage, before, merged, set(overdue), when, grace, compaction_id)
-        told = _told(before, merged, decided, made, removed=len(overdue), dry=dry_run)
-        if told.recorded and not dry_run:
-            told = replace(told, reason=_settle(lake, before, made, decided))
+        outcome = _told(before, merged, decided, made, removed=len(overdue), dry=dry_run)
+        if outcome.recorded and not dry_run:
+            outcome = replace(outcome, reason=_settle(lake, before, made, decided))
     except BaseException:
         _take_away(storage, merged)
         raise
-    if told.reason:
+    if outcome.reason:
         _take_away(storage, merged)
-        return replace(told, recorded=False)
-    return told
+        return replace(outcome, recorded=False)
+    return outcome
 
 
 def _told(
     before: Contents, merged: Merged, decided: Decided, made: Snapshot, *, removed: int, dry: bool
 ) -> Compaction:
     """Say what a compaction comes to."""
-    told = Compaction(
+    outcome = Compaction(
         made.number,
         recorded=True,
         reason="",
@@ -155,15 +155,15 @@ def _told(
         dry=dry,
     )
     if dry:
-        return replace(told, recorded=False, reason="it was a dry run: nothing was written")
+        return replace(outcome, recorded=False, reason="it was a dry run: nothing was written")
     due = {*before.snapshot.retired, before.snapshot.path} if before.snapshot else set()
     if not before.records and not merged.replaced and not decided.purged and made.retired.keys() <= due:
-        return replace(told, number=0, recorded=False, reason="there was nothing to put together")
-    return told
+        return replace(outcome, number=0, recorded=False, reason="there was nothing to put together")
+    return outcome
 
 
 def _take_away(storage: Storage, merged: Merged) -> None:
-    """Remove the parts of a compaction that does not count; one that cannot be is found lying about later."""
+    """Remove the parts of a compaction that does not count; one that cannot be is found left over later."""
     for path in merged.written:
         with suppress(MachineryError):
             storage.remove(path)
@@ -283,25 +283,26 @@ LISTED = 20
 """Audits named one a line; the rest are counted."""
 
 
-def compaction_lines(told: Compaction) -> list[str]:
+def compaction_lines(compaction: Compaction) -> list[str]:
     """Say what a compaction did, or would do."""
-    lines = [f"{told.reason[0].upper()}{told.reason[1:]}."] if told.reason else []
-    would = "would become" if not told.recorded else "became"
-    if told.recorded or told.dry:
-        lines.append(f"{told.parts_before:,} files of rows {would} {told.parts_after:,}.")
-    done = "would be removed" if told.dry else "were removed"
+    lines = [f"{compaction.reason[0].upper()}{compaction.reason[1:]}."] if compaction.reason else []
+    would = "would become" if not compaction.recorded else "became"
+    if compaction.recorded or compaction.dry:
+        lines.append(f"{compaction.parts_before:,} files of rows {would} {compaction.parts_after:,}.")
+    done = "would be removed" if compaction.dry else "were removed"
     lines.append(
-        f"{told.removed:,} files {done} that were replaced long enough ago; {told.waiting:,} wait for their time."
+        f"{compaction.removed:,} files {done} that were replaced long enough ago; "
+        f"{compaction.waiting:,} wait for their time."
     )
     lines += _listed(
         [
             f"  {one.audit_id}: {one.probes:,} answers of {one.judge_id} to plan {one.plan_id}"
-            for one in told.purged
+            for one in compaction.purged
         ],
-        f"Raw answers that {'would go' if not told.recorded else 'went'}, of audits:",
+        f"Raw answers that {'would go' if not compaction.recorded else 'went'}, of audits:",
     )
     lines += _listed(
-        [f"  {audit_id}: {reason}" for audit_id, reason in told.kept.items()],
+        [f"  {audit_id}: {reason}" for audit_id, reason in compaction.kept.items()],
         "Old enough, and kept all the same:",
     )
     return lines
@@ -349,7 +350,7 @@ def grouped(parts: Sequence[Part]) -> list[Group]:
 
     Parts that are large already stay alone.
     """
-    found = []
+    groups = []
     for table in TABLES:
         small = [part for part in parts if part.table == table and part.rows < FULL]
         rows: dict[str, int] = {}
@@ -359,9 +360,9 @@ def grouped(parts: Sequence[Part]) -> list[Group]:
         for part in small:
             alone = part.partition if rows[part.partition] >= ALONE else ""
             by_partition.setdefault(alone, []).append(part)
-        for partition, held in sorted(by_partition.items()):
-            found += [Group(table, partition, run) for run in _runs(held)]
-    return found
+        for partition, small_parts in sorted(by_partition.items()):
+            groups += [Group(table, partition, run) for run in _runs(small_parts)]
+    return groups
 
 
 def _runs(parts: Sequence[Part]) -> Iterator[tuple[Part, ...]]:
@@ -432,18 +433,18 @@ def merge(
     parts: Sequence[Part],
     compaction_id: str,
     doomed: Doomed,
-    found: Merged,
+    merged: Merged,
     *,
     dry: bool = False,
 ) -> None:
     """Put parts together, without the rows that retention takes away.
 
     Args:
-        storage: Where they lie.
+        storage: Where they are.
         parts: All parts that readers see.
         compaction_id: Names the new ones.
         doomed: What goes, by table.
-        found: What came of it, added to as parts are written.
+        merged: What came of it, added to as parts are written.
         dry: Read everything and write nothing.
     """
     groups = grouped(parts)
@@ -452,17 +453,17 @@ def merge(
     for group in groups:
         going = doomed.get(group.table)
         if len(group.parts) < 2 and (going is None or not group.parts):
-            found.parts += group.parts
+            merged.parts += group.parts
         elif dry and going is None:
             rows = sum(part.rows for part in group.parts)
-            found.parts.append(Part(group.table, group.partition, "", rows, ""))
-            found.replaced += [part.path for part in group.parts]
+            merged.parts.append(Part(group.table, group.partition, "", rows, ""))
+            merged.replaced += [part.path for part in group.parts]
         else:
-            _merge_group(storage, group, going, compaction_id, found, dry=dry)
+            _merge_group(storage, group, going, compaction_id, merged, dry=dry)
 
 
 def _merge_group(
-    storage: Storage, group: Group, going: Going | None, compaction_id: str, found: Merged, *, dry: bool
+    storage: Storage, group: Group, going: Going | None, compaction_id: str, merged: Merged, *, dry: bool
 ) -> None:
     """Put the parts of one group together, or leave a single one as it is if it loses no row."""
     tables = [read_part(storage, part) for part in group.parts]
@@ -470,15 +471,15 @@ def _merge_group(
     del tables
     if going is not None:
         goes = going(rows)
-        found.lost.update(pc.unique(rows.filter(goes)[COMMIT_COLUMN]).to_pylist())
+        merged.lost.update(pc.unique(rows.filter(goes)[COMMIT_COLUMN]).to_pylist())
         left = rows.filter(pc.invert(goes))
         if len(group.parts) == 1 and left.num_rows == rows.num_rows:
-            found.parts += group.parts
+            merged.parts += group.parts
             return
         rows = left
-    found.replaced += [part.path for part in group.parts]
+    merged.replaced += [part.path for part in group.parts]
     if rows.num_rows:
         part = write_part(storage, group.table, group.partition, rows, compaction_id, dry=dry)
-        found.parts.append(part)
+        merged.parts.append(part)
         if not dry:
-            found.written.append(part.path)
+            merged.written.append(part.path)

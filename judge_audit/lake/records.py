@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PART_PATH = re.compile(
     r"data/(?P<table>\w+)/(?P<level>\w+)=(?P<value>[^/]+)/part-(?P<commit>[0-9a-f]{32})-[0-9a-f]+\.parquet"
 )
-"""Where a part may lie. A record that names anything else is not ours, and is refused."""
+"""Where a part may be. A record that names anything else is not ours, and is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A commit as it lies in `commits/`."""
+    """A commit as it is in `commits/`."""
 
     commit_id: str
     parts: tuple[Part, ...]
@@ -100,10 +100,10 @@ def parse_record(name: str, content: bytes) -> Record:
 
 
 def _lie_in_place(parts: Sequence[Part], commit_id: str) -> bool:
-    """See that every part lies where this commit would have put it."""
+    """See that every part is where this commit would have put it."""
     for part in parts:
-        found = PART_PATH.fullmatch(part.path)
-        if part.path and not (found and found["table"] == part.table and found["commit"] == commit_id):
+        match = PART_PATH.fullmatch(part.path)
+        if part.path and not (match and match["table"] == part.table and match["commit"] == commit_id):
             return False
     return True
 
@@ -127,8 +127,8 @@ class Contents:
     @property
     def parts(self) -> list[Part]:
         """All parts with rows, those of the compaction first."""
-        held = list(self.snapshot.parts) if self.snapshot else []
-        return held + [part for record in self.records for part in record.parts if part.path]
+        parts_of_snapshot = list(self.snapshot.parts) if self.snapshot else []
+        return parts_of_snapshot + [part for record in self.records for part in record.parts if part.path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ COMMIT_ID = re.compile(r"[0-9a-f]{32}")
 COMPACTED_PATH = re.compile(
     r"data/(?P<table>\w+)/(?:\w+=[^/]+/)?compacted-(?P<commit>[0-9a-f]{32})-[0-9a-f]{8}\.parquet"
 )
-"""Where a part may lie that a compaction wrote; without a partition's folder it holds rows of several."""
+"""Where a part may be that a compaction wrote; without a partition's folder it holds rows of several."""
 
 RETIRED_PATH = re.compile(r"(?:data/\w+/(?:\w+=[^/]+/)?|commits/|compactions/)(?!\.\.?$)[^/\0]+")
 """What a compaction may name to be removed."""
@@ -200,7 +200,7 @@ RETIRED_PATH = re.compile(r"(?:data/\w+/(?:\w+=[^/]+/)?|commits/|compactions/)(?
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A compaction as it lies in `compactions/`.
+    """A compaction as it is in `compactions/`.
 
     Attributes:
         number: 1 for a lake's first.
@@ -223,7 +223,7 @@ class Snapshot:
 
     @property
     def path(self) -> str:
-        """Where it lies in the lake."""
+        """Where it is in the lake."""
         return path_of(self.number)
 
     def as_json(self) -> bytes:
@@ -296,7 +296,7 @@ def parse_snapshot(name: str, content: bytes) -> Snapshot:
 
 
 def _is_ours(name: str, snapshot: Snapshot) -> bool:
-    """See that a record bears its own number and that its files lie where they may."""
+    """See that a record bears its own number and that its files are where they may be."""
     return (
         path_of(snapshot.number) == f"{FOLDER}/{name}"
         and all(COMMIT_ID.fullmatch(one) for one in (snapshot.compaction_id, *snapshot.commits))
@@ -311,7 +311,7 @@ def _is_ours(name: str, snapshot: Snapshot) -> bool:
 def _lies_in_place(part: Part, commits: frozenset[str]) -> bool:
     """See that a part is one that a compaction wrote, or one of a commit that was taken in."""
     written = COMPACTED_PATH.fullmatch(part.path)
-    kept = PART_PATH.fullmatch(part.path)
+    original = PART_PATH.fullmatch(part.path)
     if written:
         return written["table"] == part.table
-    return bool(kept and kept["table"] == part.table and kept["commit"] in commits)
+    return bool(original and original["table"] == part.table and original["commit"] in commits)

@@ -133,10 +133,10 @@ def fetch(query: str, bound: Sequence[Any]) -> pa.Table:
 
     with _engine(os.getpid()).cursor() as connection:
         try:
-            found: pa.Table = connection.sql(query, params=list(bound)).to_arrow_table()
+            rows: pa.Table = connection.sql(query, params=list(bound)).to_arrow_table()
         except duckdb.Error as error:
             raise MachineryError(str(error)) from error
-    return found
+    return rows
 
 
 @cache

@@ -131,15 +131,15 @@ def decide(lake: Lake, retention: Retention, now: datetime) -> Decided:
 
 def _young(lake: Lake, complete: Mapping[str, AuditsRow], retention: Retention, now: datetime) -> set[str]:
     """Name the audits that the rule lets stay."""
-    found: set[str] = set()
+    young: set[str] = set()
     if retention.keep_days is not None:
         since = now - timedelta(days=retention.keep_days)
-        found |= {
+        young |= {
             name for name, row in complete.items() if row["ended_at"] is None or row["ended_at"] >= since
         }
     if retention.keep_audits is not None:
-        found |= _newest(lake, complete, retention.keep_audits)
-    return found
+        young |= _newest(lake, complete, retention.keep_audits)
+    return young
 
 
 def _newest(lake: Lake, complete: Mapping[str, AuditsRow], count: int) -> set[str]:
@@ -157,7 +157,7 @@ def _newest(lake: Lake, complete: Mapping[str, AuditsRow], count: int) -> set[st
 
 def _reasons(lake: Lake, complete: Mapping[str, AuditsRow]) -> dict[str, str]:
     """Say which audits stay whatever their age, and why; the gravest reason counts."""
-    found = dict.fromkeys(_newest(lake, complete, BASELINES), NEWEST)
+    reasons = dict.fromkeys(_newest(lake, complete, BASELINES), NEWEST)
     sources = (
         ("packs", "audit_id", "people were handed a pack drawn from it"),
         ("gates", "baseline", "a gate held another audit against it"),
@@ -167,8 +167,8 @@ def _reasons(lake: Lake, complete: Mapping[str, AuditsRow]) -> dict[str, str]:
     )
     for table, column, why in sources:
         audits = pc.unique(lake.select(table, [column], {})[column])
-        found |= dict.fromkeys((name for name in audits.to_pylist() if name), why)
-    return found
+        reasons |= dict.fromkeys((name for name in audits.to_pylist() if name), why)
+    return reasons
 
 
 def plans_of(audit: AuditsRow, judges: Iterable[str]) -> set[str]:
@@ -240,19 +240,20 @@ def _probe_ids(probes: pa.Table, plans: Iterable[str]) -> pa.Array:
 
 def _only(probes: pa.Table, going: list[set[str]], needed: list[set[str]], spared: pa.Array) -> pa.Array:
     """Give the probes of plans that go and of none that stays, without those that are spared."""
-    found = _probe_ids(probes, set().union(*going))
+    chosen = _probe_ids(probes, set().union(*going))
     stays = pc.or_(
-        pc.is_in(found, value_set=_probe_ids(probes, set().union(*needed))), pc.is_in(found, value_set=spared)
+        pc.is_in(chosen, value_set=_probe_ids(probes, set().union(*needed))),
+        pc.is_in(chosen, value_set=spared),
     )
-    return found.filter(pc.invert(stays))
+    return chosen.filter(pc.invert(stays))
 
 
 def _spoken_of(lake: Lake) -> set[str]:
     """Name the items that people or production spoke of."""
-    found: set[str] = set()
+    items: set[str] = set()
     for table in SPOKEN_OF:
-        found |= set(pc.unique(lake.select(table, ["item_id"], {})["item_id"]).to_pylist())
-    return found - {None}
+        items |= set(pc.unique(lake.select(table, ["item_id"], {})["item_id"]).to_pylist())
+    return items - {None}
 
 
 def _spared(probes: pa.Table, people: set[str]) -> pa.Array:

@@ -1,4 +1,4 @@
-"""One SQL question to a lake, from a stranger: it may read the lake's tables and do nothing else.
+"""Questions to a lake in SQL, as untrusted text: each may read the lake's tables and do nothing else.
 
 DuckDB's own parser says what the text is. A statement of type SELECT is not enough: since DuckDB 2 a
 `WITH` clause may hold a COPY or an INSERT, so the whole syntax tree is walked.
@@ -175,14 +175,14 @@ def _as_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
         for i in range(len(names))
     ]
     lines = [list(names), ["-" * width for width in widths], *cells]
-    told = [
+    printed = [
         "  ".join(
             cell.rjust(width) if flush else cell.ljust(width)
             for cell, width, flush in zip(line, widths, right, strict=True)
         ).rstrip()
         for line in lines
     ]
-    return "\n".join([*told, f"({len(rows)} row{'' if len(rows) == 1 else 's'})"]) + "\n"
+    return "\n".join([*printed, f"({len(rows)} row{'' if len(rows) == 1 else 's'})"]) + "\n"
 
 
 def _short(value: Any) -> str:  # noqa: ANN401 - any SQL value
@@ -217,21 +217,21 @@ class Questions:
         """
         import duckdb  # noqa: PLC0415 - a tenth of a second, paid only by those who ask
 
-        given = parameters or {}
+        values = parameters or {}
         checked(self._connection, text)
         try:
             (statement,) = self._connection.extract_statements(text)
-            unknown = sorted(set(statement.named_parameters) - set(given))
+            unknown = sorted(set(statement.named_parameters) - set(values))
             if unknown:
-                known = ", ".join(f"${name}" for name in given)
+                known = ", ".join(f"${name}" for name in values)
                 raise UsageError(f"there is no parameter ${unknown[0]}; the parameters are {known}.")
-            bound = {name: given[name] for name in statement.named_parameters}
-            found: pa.Table = self._connection.sql(text, params=bound or None).to_arrow_table()
+            bound = {name: values[name] for name in statement.named_parameters}
+            answer: pa.Table = self._connection.sql(text, params=bound or None).to_arrow_table()
         except duckdb.IOException as error:
             raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
         except duckdb.Error as error:
             raise UsageError(f"{error}") from error
-        return found
+        return answer
 
 
 @contextmanager

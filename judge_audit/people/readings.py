@@ -147,14 +147,14 @@ def readings_of(
     Returns:
         A table of `SCHEMA`, and a digest of each origin by `import <import_id>` or `study <study_id>`.
     """
-    known = set(items["item_id"].to_pylist())
+    item_ids = set(items["item_id"].to_pylist())
     files = lake.read("imports", kind="readings").to_pylist()
     studies = lake.read("studies").to_pylist()
     origins = [(row["imported_at"], row["import_id"]) for row in files]
     origins += [(row["created_at"], row["study_id"]) for row in studies]
     place = {name: number for number, (_, name) in enumerate(sorted(origins))}
     rows = lake.read("readings", axis=list(axes)).to_pylist() if place else []
-    rows = [row for row in rows if row["item_id"] in known or row["catch"]]
+    rows = [row for row in rows if row["item_id"] in item_ids or row["catch"]]
     for row in rows:
         row["repeat"], row["revision"] = row["repeat"] or 0, row["revision"] or 0
     counted: dict[tuple[object, ...], dict[str, Any]] = {}

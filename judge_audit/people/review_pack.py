@@ -75,7 +75,7 @@ class Exported:
         pack_id: The pack.
         rows: Rows to fill in.
         strata: Drawn and held, by stratum.
-        unpictured: Rows without a picture in reach: the item's name stands in its place.
+        unpictured: Rows without a picture in reach: the item's name is given instead.
         notes: What could not be drawn, and why.
     """
 
@@ -137,7 +137,7 @@ def _card(lake: Lake, judge_id: str) -> Row:
 
 
 ASKED = ("semantic", "structure", "aesthetic", "compliance")
-"""What people are asked about beside the whole where the judge gives a total only."""
+"""What people are asked about in addition to the whole where the judge gives a total only."""
 
 
 def _asked(card: Row) -> list[str]:
@@ -162,8 +162,8 @@ def _scores(lake: Lake, audit: AuditsRow, card: Row, dimension: str) -> dict[str
         row["probe_id"]: row["item_id"]
         for row in lake.read("probes", plan_id=audit["plan_id"], axis=ORIGINAL, repeat=0).to_pylist()
     }
-    told = lake.read("scores", judge_id=audit["judge_id"], dimension=chosen, repeat=0, state=State.OK.value)
-    rows = told.select(["probe_id", "value"]).to_pylist()
+    scores = lake.read("scores", judge_id=audit["judge_id"], dimension=chosen, repeat=0, state=State.OK.value)
+    rows = scores.select(["probe_id", "value"]).to_pylist()
     by_probe = {row["probe_id"]: sign * row["value"] for row in rows}
     by_item = {item: by_probe.get(probe) for probe, item in probes.items()}
     return {item: value for item, value in by_item.items() if value is not None}
@@ -310,10 +310,10 @@ def make_pack(
 
     Args:
         draws: What was drawn.
-        images: What stands in column image for each item; "" for a copy under an opaque name.
+        images: Content of column image for each item; "" for a copy under an opaque name.
         audit_id: The audit whose order they were drawn by.
         judge_id: Its judge.
-        dimensions: What is asked for beside the whole.
+        dimensions: What is asked for in addition to the whole.
         axes: The axes that may be named as what is wrong.
         seed: Seed.
     """
@@ -327,11 +327,11 @@ def make_pack(
     rows = []
     for number, item in enumerate(order, 1):
         name = f"r{number:0{wide}d}"
-        told = [
+        row_draws = [
             {key: value for key, value in asdict(draw).items() if key != "item_id"} for draw in by_item[item]
         ]
         image = images.get(item) or f"images/{name}.png"
-        rows.append({"row": name, "item_id": item, "image": image, "draws": told})
+        rows.append({"row": name, "item_id": item, "image": image, "draws": row_draws})
     key: dict[str, Any] = {
         "format": FORMAT,
         "kind": "reviews",
@@ -354,7 +354,7 @@ def seal(key: Mapping[str, Any]) -> str:
 
 
 def key_path(folder: Path) -> Path:
-    """Say where the key of a pack lies: beside its folder."""
+    """Give the path of a pack's key: next to its folder."""
     return folder.with_name(folder.name + KEY_SUFFIX)
 
 
@@ -371,7 +371,7 @@ def write_pack(
         pack: The pack.
         folder: Where to; must not be there.
         prompts: Prompt of each item.
-        picture: Gives an item's picture as PNG; asked for rows whose image lies in the pack.
+        picture: Gives an item's picture as PNG; asked for rows whose image is in the pack.
         commit: Puts the pack into the lake; called once everything is written under other names.
 
     Raises:
@@ -415,8 +415,8 @@ def _table(pack: Pack, prompts: Mapping[str, str]) -> str:
     writer = csv.DictWriter(stream, columns_of(pack.key), restval="")
     writer.writeheader()
     for row in pack.key["rows"]:
-        told = {"pack": pack.pack_id, "row": row["row"], "image": _harmless(row["image"])}
-        writer.writerow({**told, "prompt": _harmless(prompts.get(row["item_id"], ""))})
+        row_cells = {"pack": pack.pack_id, "row": row["row"], "image": _harmless(row["image"])}
+        writer.writerow({**row_cells, "prompt": _harmless(prompts.get(row["item_id"], ""))})
     return stream.getvalue()
 
 
@@ -426,7 +426,7 @@ def _harmless(text: str) -> str:
 
 
 def shown_image(row: Mapping[str, Any]) -> str:
-    """Give what stands in column image of a row."""
+    """Give the content of column image of a row."""
     return _harmless(str(row["image"]))
 
 

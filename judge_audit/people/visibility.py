@@ -9,8 +9,13 @@ Two models take the place of two readers. They are for changes of the whole imag
   changes by the Weber fraction of blur discrimination (Watson & Ahumada 2011), and structural similarity,
   noticed below 0.95 (Flynn et al. 2013). Pictures are taken to be shown pixel for pixel, one minute of arc a
   pixel;
-- *noise* and *jpeg*: the standard observer of spatial contrast and S-CIELAB; see
-  `judge_audit.people.spatial_visibility`.
+- *noise* and *jpeg*, changes as fine as the pixels, both through the eye's spatial filters: the standard observer of
+  spatial contrast (Watson & Ahumada 2005), fitted to the thresholds of the 43 ModelFest patterns: the difference in
+  light as a contrast, weighted by contrast sensitivity with its oblique effect, summed over what is looked at, 1 is
+  threshold; what counts is the middle (median) of all places that could be looked at. And S-CIELAB (Zhang & Wandell
+  1997), the mean colour difference after light, red-green and blue-yellow were each blurred as the eye blurs them,
+  noticed from one unit. The first knows no masking and no colour and is the more alert; the second compares
+  finished pictures, colour included. They disagree by a factor of two to five.
 
 The pairs disagree by a factor of two and more; that is why both are asked and the span between them is left
 undecided. No model is trusted for crops, overlays or a blurred background.

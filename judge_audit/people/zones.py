@@ -140,7 +140,7 @@ def make_zones(
     ]
     read = {axis: [reading for reading in usable if reading["axis"] == axis] for axis in axes}
     provisional = _modelled([axis for name, axis in axes.items() if not read[name]], rows, pixels, seed)
-    found: list[ZonesRow] = []
+    zone_rows: list[ZonesRow] = []
     counts: list[ZoneNotes] = []
     for name, axis in axes.items():
         if read[name]:
@@ -152,13 +152,13 @@ def make_zones(
             continue
         counts.append(count)
         spread = _quantiles(zones) if count.provisional or len(zones) >= READ_ENOUGH else None
-        found += [_row(str(row["item_id"]), count, zones, spread) for row in rows]
+        zone_rows += [_row(str(row["item_id"]), count, zones, spread) for row in rows]
     notes = [
         f"The readings of {who} were set aside: too many false alarms on catch ladders." for who in careless
     ]
     notes += [sentence for count in counts for sentence in count.sentences()]
-    found.sort(key=lambda row: (row["item_id"], row["axis"]))
-    return Zones(pa.Table.from_pylist(found, schema=SCHEMA), tuple(counts), tuple(notes))
+    zone_rows.sort(key=lambda row: (row["item_id"], row["axis"]))
+    return Zones(pa.Table.from_pylist(zone_rows, schema=SCHEMA), tuple(counts), tuple(notes))
 
 
 def _row(item_id: str, count: ZoneNotes, zones: Mapping[str, _Zone], spread: _Zone | None) -> ZonesRow:
@@ -254,9 +254,9 @@ def _modelled(
 ) -> dict[str, dict[str, _Zone]]:
     """Let two models take the place of two readers, on up to `MODELLED` items drawn by the seed."""
     asked = [axis for axis in axes if axis.visibility is not None]
-    found: dict[str, dict[str, _Zone]] = {axis.name: {} for axis in asked}
+    zones: dict[str, dict[str, _Zone]] = {axis.name: {} for axis in asked}
     if not asked:
-        return found
+        return zones
     drawn = sorted(rows, key=lambda row: text_digest(str(seed), "zones", str(row["item_id"])))[:MODELLED]
 
     def look(row: Mapping[str, Any]) -> list[Points | None]:
@@ -267,5 +267,5 @@ def _modelled(
         for row, points in zip(drawn, pool.map(look, drawn), strict=True):
             for axis, point in zip(asked, points, strict=True):
                 if point is not None:
-                    found[axis.name][str(row["item_id"])] = _Zone(point.low, point.high, axis.overdone)
-    return found
+                    zones[axis.name][str(row["item_id"])] = _Zone(point.low, point.high, axis.overdone)
+    return zones

@@ -213,7 +213,7 @@ def plan_study(
     """
     chosen = set(choose_ladder_items(items, wishes.ladder_items, wishes.seed))
     carriers = [row for row in items if row["item_id"] in chosen]
-    ladders, told = _read_on(carriers, axes, wishes, known, on_ladder)
+    ladders, axis_plans = _read_on(carriers, axes, wishes, known, on_ladder)
     if not ladders:
         raise UsageError(
             "there is no ladder to read: no axis was named, or nothing changes on any of these pictures."
@@ -230,7 +230,7 @@ def plan_study(
         ladders=tuple(sorted([*ladders, *catches], key=lambda ladder: ladder.key)),
     )
     seconds, timed = _seconds(known, wishes.protocol)
-    return Planned(study, tuple(told), seconds, timed)
+    return Planned(study, tuple(axis_plans), seconds, timed)
 
 
 def _read_on(
@@ -244,28 +244,28 @@ def _read_on(
     painter = Painter(carriers)
     used: dict[str, int] = {}
     ladders: list[Ladder] = []
-    told: list[AxisPlan] = []
+    axis_plans: list[AxisPlan] = []
     counts = {name: _count(known, name, wishes, len(carriers)) for name in axes}
     whole = sum(count for count, *_ in counts.values())
     for name, axis in axes.items():
         count, wanted, spread, assumed = counts[name]
-        found: list[Ladder] = []
+        drawn: list[Ladder] = []
         inert = 0
         for row in ranked(carriers, name, wishes.seed, used):
-            if len(found) == count:
+            if len(drawn) == count:
                 break
             ladder = painter.ladder(row, axis)
             if set(ladder.rung_digests) == {ladder.pixel_digest}:
                 inert += 1
                 continue
-            found.append(ladder)
+            drawn.append(ladder)
             used[ladder.item_id] = used.get(ladder.item_id, 0) + 1
             if on_ladder:
-                on_ladder(len(ladders) + len(found), whole)
-        ladders += found
-        width = half_width(spread, len(found))
-        told.append(AxisPlan(name, len(found), wanted, spread, assumed, width, inert))
-    return ladders, told
+                on_ladder(len(ladders) + len(drawn), whole)
+        ladders += drawn
+        width = half_width(spread, len(drawn))
+        axis_plans.append(AxisPlan(name, len(drawn), wanted, spread, assumed, width, inert))
+    return ladders, axis_plans
 
 
 def _count(known: Sequence[Row], axis: str, wishes: Wishes, most: int) -> tuple[int, int, float, bool]:
@@ -294,11 +294,11 @@ def _catches(carriers: Sequence[Row], axes: Mapping[str, Axis], wishes: Wishes, 
     )
     orders = {name: ranked(carriers, f"catch {name}", wishes.seed, {}) for name in axes}
     names = sorted(axes)
-    found = []
+    catches = []
     for turn in range(min(count, len(carriers) * len(names))):
         name = names[turn % len(names)]
-        found.append(_catch(orders[name][turn // len(names)], axes[name]))
-    return found
+        catches.append(_catch(orders[name][turn // len(names)], axes[name]))
+    return catches
 
 
 def _catch(row: Row, axis: Axis) -> Ladder:
@@ -363,27 +363,27 @@ def plan_lines(path: Path, planned: Planned) -> list[str]:
     """Say what is read, how narrow it gets and how long it takes."""
     study = planned.study
     catches = sum(ladder.catch for ladder in study.ladders)
-    told = [f"Study “{study.name}” in {path}: {study.slots} ladders for each reader."]
+    lines = [f"Study “{study.name}” in {path}: {study.slots} ladders for each reader."]
     for axis in planned.axes:
         spread = "assumed" if axis.assumed else "from readings"
         basis = f"spread {axis.spread:.2f}, {spread}"
         line = f"  {axis.axis:<16} {axis.items:>3} items: threshold within ×÷{axis.half_width:.2f} ({basis})"
         if axis.items < axis.wanted:
             line += f"; {axis.wanted} items would bring it within the aim"
-        told.append(line + (f"; {axis.inert} items left out: nothing changes on them" if axis.inert else ""))
+        lines.append(line + (f"; {axis.inert} items left out: nothing changes on them" if axis.inert else ""))
     few = [axis.axis for axis in planned.axes if axis.items < READ_ENOUGH]
-    told.append(f"  {catches} catch ladders on which nothing changes, {study.repeats} shown again.")
+    lines.append(f"  {catches} catch ladders on which nothing changes, {study.repeats} shown again.")
     if few:
-        told.append(
+        lines.append(
             f"  Fewer than {READ_ENOUGH} items are read on {', '.join(few)}: unread items get no zone from them. "
             "Carry ladders on more items (--ladder-items) or read more (--per-axis)."
         )
     how = "measured on earlier readings" if planned.timed else "an assumption until you have read some"
-    told.append(
+    lines.append(
         f"About {planned.minutes:.0f} minutes for each reader ({planned.seconds:.0f} s a ladder, {how}), in as many "
         "sittings as they like."
     )
-    return told
+    return lines
 
 
 def plan_told(path: Path, planned: Planned, links: Mapping[str, str]) -> dict[str, Any]:

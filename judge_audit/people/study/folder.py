@@ -73,7 +73,7 @@ def make_folder(path: Path, study: Study, lake: str, project: str) -> StudyFolde
     """Make a study's folder; the same study again keeps its readers.
 
     Raises:
-        UsageError: If another study lies there.
+        UsageError: If another study is there.
     """
     if (path / STUDY_FILE).exists():
         existing = open_folder(path)

@@ -1,6 +1,6 @@
 """Marks: what readers say of ladders, as the page sends them and as the lake keeps them.
 
-A mark is in the lake before the reader is told that it is kept.
+A mark is in the lake before the reader sees it confirmed.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Conflict(Exception):  # noqa: N818 - it is no failure: another tab was qui
     """The ladder holds a later mark than the one the reader saw."""
 
 
-class Unreasoned(ValueError):  # noqa: N818 - told to the reader
+class Unreasoned(ValueError):  # noqa: N818 - reported to the reader
     """A kept mark is to be changed without a reason."""
 
 
@@ -247,7 +247,7 @@ MAY_BE_UNKNOWN = frozenset({"distance_cm"})
 WHOLE = frozenset({"shown_width", "shown_height"})
 
 
-class Malformed(ValueError):  # noqa: N818 - told to the page, which sends no such thing
+class Malformed(ValueError):  # noqa: N818 - reported to the page, which sends no such thing
     """A request that no page of ours sends."""
 
 

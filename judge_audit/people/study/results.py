@@ -84,7 +84,7 @@ def finite(value: float) -> float | None:
 
 
 OUT_OF_LINE = 1.5
-"""A reader is out of line whose points lie, by the whole interval, more than this factor from those of most others."""
+"""A reader is out of line whose points are, by the whole interval, more than this factor from those of most others."""
 
 CLOSE = 2.0
 """Two points within this factor count as close."""
@@ -143,7 +143,7 @@ class AxisResult:
         objectionable: Median of the larger objectionable points; None for never or not asked.
         alpha: Krippendorff's α (interval) of the logarithm of strength, all readers.
         ratio: Factor between the second reader's points and the first's.
-        close: Share of items whose two points lie within a factor of two.
+        close: Share of items whose two points are within a factor of two.
         unreliable: Whether the points are a factor of four apart on half the items.
     """
 
@@ -348,16 +348,16 @@ def _alpha(ladders: Mapping[Any, Ladder], by_item: Mapping[str, Sequence[MarkRow
     """Give Krippendorff's α of the logarithm of strength over all readers."""
     items = {item: number for number, item in enumerate(sorted(by_item))}
     readers = sorted({row["annotator_id"] for marks in by_item.values() for row in marks})
-    told = [
+    marks_of = [
         (items[item], readers.index(row["annotator_id"]), log_point(ladders[_key(row)], row["perceptible"]))
         for item, marks in by_item.items()
         for row in marks
     ]
     names = [ladders[_key(by_item[item][0])].cluster for item in items]
-    if not told:
+    if not marks_of:
         return Figure(None, None, None, 0)
     _, clusters = np.unique(names, return_inverse=True)
-    columns = tuple(np.array(column) for column in zip(*told, strict=True))
+    columns = tuple(np.array(column) for column in zip(*marks_of, strict=True))
     shared = Clusters(clusters, np.zeros(int(clusters.max()) + 1, np.intp))
     found = alpha(Ratings(columns[0], columns[1], columns[2].astype(float), shared), INTERVAL)
     if not found.alpha.defined:

@@ -59,9 +59,9 @@ def serve_study(
     pictures = PictureProvider(axes)
     say(f"Checking {len(folder.study.ladders)} ladders …")
     check_ladders(folder, pictures)
-    held = Lake.open(lake)
-    register(held, folder.study)
-    marks = Marks(folder.study, held)
+    opened_lake = Lake.open(lake)
+    register(opened_lake, folder.study)
+    marks = Marks(folder.study, opened_lake)
     marks.load()
     state = ServerState(folder, marks, pictures, secure=url.startswith("https://"), say=say)
     parts = urlsplit(url)
@@ -124,15 +124,15 @@ def _listen(host: str, port: int) -> socket.socket:
     """Open the port now, so that a taken one is told in words."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
-        found.listen(256)
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(256)
     except OSError as error:
         raise MachineryError(
             f"{host}:{port} cannot be listened on ({error.strerror or error}). Choose another with --port or --host."
         ) from error
-    return found
+    return listening
 
 
 def _names(host: str) -> set[str]:
@@ -141,7 +141,7 @@ def _names(host: str) -> set[str]:
         return {f"[{host}]" if ":" in host else host}
     name = socket.gethostname()
     try:
-        found = {entry[4][0] for entry in socket.getaddrinfo(name, None)}
+        addresses = {entry[4][0] for entry in socket.getaddrinfo(name, None)}
     except OSError:
-        found = set()
-    return {name.lower(), *(f"[{entry}]" if ":" in str(entry) else str(entry) for entry in found)}
+        addresses = set()
+    return {name.lower(), *(f"[{entry}]" if ":" in str(entry) else str(entry) for entry in addresses)}

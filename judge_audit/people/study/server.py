@@ -1,6 +1,6 @@
 """The reading page's server: what a reader's browser may ask, and nothing else.
 
-Before a mark the browser is told how many steps there are and where their pictures lie, and nothing of axis,
+Before a mark the browser is told how many steps there are and where their pictures are, and nothing of axis,
 strength, item, score or another reader. Addresses of pictures are sealed under the study's key for one session.
 """
 
@@ -140,7 +140,7 @@ def make_app(state: ServerState, hosts: frozenset[str], origin: str) -> ASGIApp:
     Args:
         state: What it knows.
         hosts: Names under which it may be asked; a name of another site that points here is refused.
-        origin: The address readers are given, if it is not the server's own (TLS stands in front).
+        origin: The address readers are given, if it is not the server's own (TLS is terminated in front).
     """
     pages = Pages(state)
     routes = [
@@ -206,11 +206,11 @@ class Pages:
         reader = by_token(readers, request.path_params["token"])
         if reader is None:
             return _page("refused.html", 403)
-        held = self.server.session(request.cookies.get(COOKIE, ""))
-        if held and held.reader.reader_id != reader.reader_id and request.method != "POST":
+        session = self.server.session(request.cookies.get(COOKIE, ""))
+        if session and session.reader.reader_id != reader.reader_id and request.method != "POST":
             return _page("other.html", 409)
         answer = RedirectResponse("/", 303)
-        if not held or held.reader.reader_id != reader.reader_id:
+        if not session or session.reader.reader_id != reader.reader_id:
             text = open_session(reader, key)
             secure = self.server.secure
             answer.set_cookie(COOKIE, text, httponly=True, samesite="lax", secure=secure, path="/")
@@ -253,7 +253,7 @@ class Pages:
         ]
 
     def ladder(self, request: Request) -> Response:
-        """Say where the pictures of a ladder lie, and what this reader marked on it."""
+        """Say where the pictures of a ladder are, and what this reader marked on it."""
         session = self.server.session(request.cookies.get(COOKIE, ""))
         if session is None:
             return _stranger()

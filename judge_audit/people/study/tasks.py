@@ -50,13 +50,13 @@ class Task:
         name: A name that tells nothing.
         prompt: The prompt, "" where it is not shown.
         pictures: Field of the task to what is shown there: an item_id, or (ladder, rung).
-        told: What the key says of it.
+        key: What the key says of it.
     """
 
     name: str
     prompt: str
     pictures: Mapping[str, Any]
-    told: Mapping[str, Any]
+    key: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Pack:
 
     def as_key(self) -> dict[str, Any]:
         """Give what the key holds."""
-        names = {task.name: dict(task.told) for task in self.tasks}
+        names = {task.name: dict(task.key) for task in self.tasks}
         return {
             "format": FORMAT,
             "for": self.kind,
@@ -109,8 +109,8 @@ def label_pack(items: Sequence[Row], dimensions: Sequence[str], seed: int) -> Pa
     for row in _shuffled(items, seed, "labels"):
         name = _name(seed, "labels", str(row["item_id"]))
         columns = ("item_id", "source", "topic", "prompt_id", "cluster")
-        told = {column: row[column] or "" for column in columns}
-        tasks.append(Task(name, str(row["prompt"] or ""), {"picture": row["item_id"]}, told))
+        key = {column: row[column] or "" for column in columns}
+        tasks.append(Task(name, str(row["prompt"] or ""), {"picture": row["item_id"]}, key))
     return Pack("labels", tuple(tasks), tuple(dimensions))
 
 
@@ -131,9 +131,9 @@ def choice_pack(items: Sequence[Row], seed: int) -> Pack:
         cut += len(order) > len(LETTERS)
         shown = order[: len(LETTERS)]
         candidates = [str(row["item_id"]) for row in shown]
-        told = {"group_id": group_id, "candidates": candidates}
+        key = {"group_id": group_id, "candidates": candidates}
         pictures = dict(zip(LETTERS, candidates, strict=False))
-        tasks.append(Task(_name(seed, "choices", group_id), str(shown[0]["prompt"] or ""), pictures, told))
+        tasks.append(Task(_name(seed, "choices", group_id), str(shown[0]["prompt"] or ""), pictures, key))
     if not tasks:
         raise UsageError(
             "no prompt has two images to choose between (items with the same prompt_id or prompt)."
@@ -159,19 +159,19 @@ def reading_pack(study: Study) -> Pack:
         ladder = slot.ladder
         name = _name(study.seed, "readings", *map(str, ladder.key))
         pictures = {f"step{step}": (ladder.key, slot.rung(step)) for step in range(study.steps + 1)}
-        told = {
-            **_ladder_told(ladder),
+        key = {
+            **_ladder_key(ladder),
             "strengths": [slot.strength(step) for step in range(1, study.steps + 1)],
         }
-        tasks.append(Task(name, "", pictures, told))
+        tasks.append(Task(name, "", pictures, key))
     about = {"steps": study.steps, "objectionable": study.objectionable, "renderer": study.renderer}
     return Pack("readings", tuple(tasks), about={**about, "study_id": study.study_id, "protocol": "strip"})
 
 
-def _ladder_told(ladder: Ladder) -> dict[str, Any]:
+def _ladder_key(ladder: Ladder) -> dict[str, Any]:
     names = ("item_id", "axis", "catch", "recipe_version", "probe_ids", "rung_digests")
-    told = asdict(ladder)
-    return {name: told[name] for name in names}
+    values = asdict(ladder)
+    return {name: values[name] for name in names}
 
 
 def _name(seed: int, *parts: str) -> str:
@@ -195,7 +195,7 @@ SERVED = "/data/local-files/?d="
 
 
 def key_path(folder: Path) -> Path:
-    """Name the key that lies beside a pack."""
+    """Name the key that is next to a pack."""
     return folder.with_name(f"{folder.name}.key.json")
 
 
@@ -210,7 +210,7 @@ def write_tasks(
         tool: label-studio or csv.
         picture: Gives the pixels of what a task shows.
         annotators: Who fills in a table; one table each.
-        prefix: What stands before the name of a picture in tasks; Label Studio's own address if not given.
+        prefix: What precedes the name of a picture in tasks; Label Studio's own address if not given.
 
     Returns:
         The files that people are handed.
