@@ -14,8 +14,7 @@ from prefect.client.schemas.objects import State  # noqa: TC002 - Prefect reads 
 from judge_audit.core.configuration import resolve
 from judge_audit.core.errors import EXIT_GOOD
 from judge_audit.lake import Lake
-from judge_audit.lake.compaction import compact
-from judge_audit.lake.compaction_summary import compaction_lines
+from judge_audit.lake.compaction import compact, compaction_lines
 
 
 @flow(name="judge-audit-compaction", persist_result=False)

@@ -14,8 +14,7 @@ from judge_audit.inputs.items import ItemsRead, read_items
 from judge_audit.inputs.pairs import PairsRead, read_pairs
 from judge_audit.inputs.prompt_pool import read_prompt_pool
 from judge_audit.inputs.traffic import read_traffic
-from judge_audit.people.freshness import Freshness
-from judge_audit.people.readings import read_readings, readings_of
+from judge_audit.people.readings import Freshness, read_readings, readings_of
 from judge_audit.stimuli.brand_rules import read_brand_rules
 from judge_audit.stimuli.images import load_image
 from judge_audit.stimuli.masks import load_mask, mask_digest

@@ -51,9 +51,9 @@ def sql(
 
 def tables(lake: str | None = LAKE, as_json: bool = AS_JSON) -> None:
     """List the tables and views, with their rows and what they tell."""
-    from judge_audit.lake.connect import told as described
+    from judge_audit.lake.connect import relations
 
-    listed = described(opened(lake), _views())
+    listed = relations(opened(lake), _views())
     if as_json:
         print_json([asdict(entry) for entry in listed])
         return
@@ -93,7 +93,7 @@ def compact(
     from datetime import timedelta
 
     from judge_audit.lake.compaction import compact as press
-    from judge_audit.lake.compaction_summary import compaction_lines
+    from judge_audit.lake.compaction import compaction_lines
 
     done = press(
         opened(lake),

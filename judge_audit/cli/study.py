@@ -83,11 +83,10 @@ def plan(  # noqa: PLR0917 - the options of a command, never called by position
     """Choose which items and axes people read, and say how long that takes."""
     from judge_audit.core.progress import shown
     from judge_audit.lake import Lake
-    from judge_audit.people.study.build_plan import Wishes
+    from judge_audit.people.study.build_plan import Wishes, plan_lines, plan_told
     from judge_audit.people.study.folder import make_folder
     from judge_audit.people.study.folder import register as put
     from judge_audit.people.study.plan import PROTOCOLS
-    from judge_audit.people.study.plan_summary import plan_lines, plan_told
 
     if protocol not in PROTOCOLS:
         raise UsageError(f"--protocol {protocol}: there are {', '.join(PROTOCOLS)}.")
@@ -348,7 +347,7 @@ def _check_given(context: typer.Context, kind: str) -> None:
 
 
 def _check_tool(tool: str, people: Sequence[str]) -> None:
-    from judge_audit.people.study.task_files import TOOLS
+    from judge_audit.people.study.tasks import TOOLS
 
     if tool not in TOOLS:
         raise UsageError(f"--tool {tool}: there are {', '.join(TOOLS)}.")
@@ -366,7 +365,7 @@ def _write_tasks(
     address: str,
 ) -> None:
     """Write tasks for another tool; nothing in them says source, score or axis."""
-    from judge_audit.people.study.task_files import key_path, write_tasks
+    from judge_audit.people.study.tasks import key_path, write_tasks
 
     prefix = f"{address.rstrip('/')}/" if address else ""
     made = write_tasks(pack, out, tool, picture, annotators=people, prefix=prefix)
@@ -381,7 +380,7 @@ def _ladder_tasks(study: Path | None) -> tuple[Pack, Callable[[Any], Any]]:
     """Make the pack of a study's ladders."""
     from judge_audit.audits.plugins import find_axes
     from judge_audit.people.study.folder import open_folder
-    from judge_audit.people.study.picture_provider import Gallery
+    from judge_audit.people.study.picture_provider import PictureProvider
     from judge_audit.people.study.tasks import reading_pack
 
     if study is None:
@@ -389,9 +388,9 @@ def _ladder_tasks(study: Path | None) -> tuple[Pack, Callable[[Any], Any]]:
             "readings are of a planned study: name its folder with --study (judge-audit study plan)."
         )
     folder = open_folder(study)
-    gallery = Gallery({name: part.thing for name, part in find_axes(folder.project).items()})
+    pictures = PictureProvider({name: part.thing for name, part in find_axes(folder.project).items()})
     ladders = {ladder.key: ladder for ladder in folder.study.ladders}
-    return reading_pack(folder.study), lambda shown: gallery.rungs(ladders[shown[0]])[shown[1]]
+    return reading_pack(folder.study), lambda shown: pictures.rungs(ladders[shown[0]])[shown[1]]
 
 
 def _item_tasks(
@@ -416,8 +415,7 @@ def _export_reviews(
 ) -> None:
     """Draw items for people to review and write them as a pack that shows neither scores nor reasons."""
     from judge_audit.audits.plugins import find_axes
-    from judge_audit.people.packs import key_path
-    from judge_audit.people.review_pack import Wanted, export_reviews
+    from judge_audit.people.review_pack import Wanted, export_reviews, key_path
 
     wanted = Wanted(axes=tuple(sorted(find_axes(project_here()))), **wishes)
     done = export_reviews(opened(lake), audit, out, wanted)

@@ -1,24 +1,21 @@
-"""Audits in a lake: finding one, and naming what it came to."""
+"""Audits and judges in a lake: finding an audit, digesting its results, and what a judge is called."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from judge_audit.lake import Lake
-
-from typing import TYPE_CHECKING, Any
-
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import AuditsRow, JudgeLabelsRow, PurgesRow
 
 from judge_audit.core.digests import row_digest, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.messages import say
+from judge_audit.core.tables import rows_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from judge_audit.lake.lake import Lake
 
 LATEST = "latest"
@@ -31,7 +28,7 @@ COMPARISONS = ("change", "replay")
 """Checks that compare an audit with another one; they are written when somebody asks."""
 
 
-def find_audit(lake: Lake, name: str = LATEST) -> dict[str, Any]:
+def find_audit(lake: Lake, name: str = LATEST) -> AuditsRow:
     """Find a complete audit.
 
     Args:
@@ -44,28 +41,28 @@ def find_audit(lake: Lake, name: str = LATEST) -> dict[str, Any]:
     Raises:
         UsageError: If there is none, which names the newest there are, or retention removed its raw answers.
     """
-    rows: list[dict[str, Any]] = lake.read("audits", status="complete").to_pylist()
-    rows.sort(key=lambda row: (row["ended_at"], row["audit_id"]))
-    found = rows[-1:] if name == LATEST else [row for row in rows if row["audit_id"] == name]
-    if not found:
+    table = lake.read("audits", status="complete").sort_by(
+        [("ended_at", "ascending"), ("audit_id", "ascending")]
+    )
+    rows = rows_of(table, AuditsRow)
+    named = rows[-1:] if name == LATEST else [row for row in rows if row["audit_id"] == name]
+    if not named:
         known = ", ".join(row["audit_id"] for row in rows[-5:]) or "none"
         raise UsageError(
             f"the lake at {lake.url} holds no complete audit “{name}”; the newest are {known}. Run one with "
             "judge-audit run."
         )
-    see_kept(lake, found[0]["audit_id"])
-    return found[0]
+    see_kept(lake, named[0]["audit_id"])
+    return named[0]
 
 
 def removed_words(lake: Lake, audit_id: str) -> str:
     """Say when and why an audit's raw answers were removed; "" if they were not."""
-    gone = lake.read("purges", audit_id=audit_id).to_pylist()
-    if not gone:
+    purges = rows_of(lake.read("purges", audit_id=audit_id), PurgesRow)
+    if not purges:
         return ""
-    row = gone[0]
-    return say(
-        "gate.verify.purged", audit=audit_id, at=f"{row['removed_at']:%Y-%m-%d}", rule=row["retention"]
-    )
+    day = f"{purges[0]['removed_at']:%Y-%m-%d}"
+    return say("gate.verify.purged", audit=audit_id, at=day, rule=purges[0]["retention"])
 
 
 def see_kept(lake: Lake, audit_id: str) -> None:
@@ -74,16 +71,18 @@ def see_kept(lake: Lake, audit_id: str) -> None:
     Raises:
         UsageError: If retention removed its raw answers; says when and why.
     """
-    if told := removed_words(lake, audit_id):
-        raise UsageError(f"{told} What it came to still stands in measures, verdicts, standings and gates.")
+    if removed := removed_words(lake, audit_id):
+        raise UsageError(
+            f"{removed} What it came to still stands in measures, verdicts, standings and gates."
+        )
 
 
 def result_of(lake: Lake, name: str, audit_id: str) -> pa.Table:
     """Read one table of an audit's own results, without what it was compared with later."""
-    found = lake.read(name, audit_id=audit_id)
-    if "check" not in found.column_names:
-        return found
-    return found.filter(pc.invert(pc.is_in(found["check"], value_set=pa.array(COMPARISONS))))
+    table = lake.read(name, audit_id=audit_id)
+    if "check" not in table.column_names:
+        return table
+    return table.filter(pc.invert(pc.is_in(table["check"], value_set=pa.array(COMPARISONS))))
 
 
 def audit_digest(lake: Lake, audit_id: str) -> str:
@@ -102,3 +101,27 @@ def audit_left_open(lake: Lake, since: datetime) -> tuple[str | None, str | None
             judges[row["audit_id"]] = row["judge_id"]
     left = [audit_id for audit_id, found in begun.items() if found == {"started"}]
     return (left[0], judges[left[0]]) if len(left) == 1 else (None, None)
+
+
+def names_of(lake: Lake, judge_id: str) -> set[str]:
+    """Give the names a judge goes by; a changed judge of the same name is its next version."""
+    return {row["name"] for row in _labels(lake, judge_id)}
+
+
+def called(lake: Lake, judge_id: str) -> str:
+    """Give what to call a judge in a sentence: its names with their versions, else its id."""
+    names = {f"{row['name']} {row['version'] or ''}".strip() for row in _labels(lake, judge_id)}
+    return " / ".join(sorted(names)) or judge_id
+
+
+def _labels(lake: Lake, judge_id: str) -> list[JudgeLabelsRow]:
+    return rows_of(lake.read("judge_labels", judge_id=judge_id), JudgeLabelsRow)
+
+
+def first_names(lake: Lake) -> dict[str, str]:
+    """Give one name for each judge, by its id, as view `nights` does: the first of its names; controls are left out."""
+    names: dict[str, str] = {}
+    labels = lake.select("judge_labels", ["judge_id", "name"], {"is_control": False})
+    for row in rows_of(labels, JudgeLabelsRow):
+        names[row["judge_id"]] = min(row["name"], names.get(row["judge_id"], row["name"]))
+    return names

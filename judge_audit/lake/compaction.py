@@ -1,38 +1,46 @@
 """Compaction: many small parts become few, rows that nobody needs go, and no reader notices.
 
-Nothing is updated in place. New parts are written beside the old ones; a numbered record (`snapshots.py`), created
+Nothing is updated in place. New parts are written next to the old ones; a numbered record (`records.py`), created
 only if absent, makes them count, all at once. Whoever listed files before reads the old ones on; they are removed by
 a later compaction, a time of grace after they were replaced. So a compaction killed at any moment leaves a lake that
-reads as before or as after it, and the next one removes what was left lying about. Of two at once one is recorded;
-the other takes its parts away again. Commits that arrive meanwhile are kept beside it.
+reads as before or as after it, and the next one removes what was left over. Of two at once one is recorded;
+the other takes its parts away again. Commits that arrive meanwhile are kept next to it.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from judge_audit.core.digests import canonical_json
+from judge_audit.core.digests import canonical_json, row_digest
 from judge_audit.core.errors import MachineryError, UsageError
-from judge_audit.core.tables import from_rows
-from judge_audit.lake.contents import COMMITS
+from judge_audit.core.tables import TABLES, definition, from_rows
 from judge_audit.lake.lake import FORMAT, LAKE_FILE
-from judge_audit.lake.merge import COMMIT_COLUMN, Merged, merge, write_part
+from judge_audit.lake.records import COMMITS, FOLDER, PART_PATH, Part, Snapshot
+from judge_audit.lake.relations import COMPACTED
 from judge_audit.lake.retention import Decided, Purged, Retention, decide
-from judge_audit.lake.snapshots import FOLDER, Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from judge_audit.lake.contents import Contents
     from judge_audit.lake.lake import Lake
+    from judge_audit.lake.records import Contents
     from judge_audit.lake.storage import Storage
+
+    Going = Callable[[pa.Table], pa.ChunkedArray]
+    """Given rows of a table, says as a mask which of them retention takes away."""
+    Doomed = Mapping[str, Going]
 
 GRACE = timedelta(hours=12)
 """How long replaced files stay for those who listed them before."""
@@ -117,23 +125,23 @@ def compact(
         merge(storage, before.parts, compaction_id, decided.going, merged, dry=dry_run)
         _record_purges(storage, merged, decided, retention.rule, when, compaction_id, dry=dry_run)
         made = _snapshot(storage, before, merged, set(overdue), when, grace, compaction_id)
-        told = _told(before, merged, decided, made, removed=len(overdue), dry=dry_run)
-        if told.recorded and not dry_run:
-            told = replace(told, reason=_settle(lake, before, made, decided))
+        outcome = _told(before, merged, decided, made, removed=len(overdue), dry=dry_run)
+        if outcome.recorded and not dry_run:
+            outcome = replace(outcome, reason=_settle(lake, before, made, decided))
     except BaseException:
         _take_away(storage, merged)
         raise
-    if told.reason:
+    if outcome.reason:
         _take_away(storage, merged)
-        return replace(told, recorded=False)
-    return told
+        return replace(outcome, recorded=False)
+    return outcome
 
 
 def _told(
     before: Contents, merged: Merged, decided: Decided, made: Snapshot, *, removed: int, dry: bool
 ) -> Compaction:
     """Say what a compaction comes to."""
-    told = Compaction(
+    outcome = Compaction(
         made.number,
         recorded=True,
         reason="",
@@ -147,15 +155,15 @@ def _told(
         dry=dry,
     )
     if dry:
-        return replace(told, recorded=False, reason="it was a dry run: nothing was written")
+        return replace(outcome, recorded=False, reason="it was a dry run: nothing was written")
     due = {*before.snapshot.retired, before.snapshot.path} if before.snapshot else set()
     if not before.records and not merged.replaced and not decided.purged and made.retired.keys() <= due:
-        return replace(told, number=0, recorded=False, reason="there was nothing to put together")
-    return told
+        return replace(outcome, number=0, recorded=False, reason="there was nothing to put together")
+    return outcome
 
 
 def _take_away(storage: Storage, merged: Merged) -> None:
-    """Remove the parts of a compaction that does not count; one that cannot be is found lying about later."""
+    """Remove the parts of a compaction that does not count; one that cannot be is found left over later."""
     for path in merged.written:
         with suppress(MachineryError):
             storage.remove(path)
@@ -269,3 +277,209 @@ def _settle(lake: Lake, before: Contents, made: Snapshot, decided: Decided) -> s
         return "another compaction was faster; nothing is lost"
     _raise_format(lake.storage, lake.contents())
     return ""
+
+
+LISTED = 20
+"""Audits named one a line; the rest are counted."""
+
+
+def compaction_lines(compaction: Compaction) -> list[str]:
+    """Say what a compaction did, or would do."""
+    lines = [f"{compaction.reason[0].upper()}{compaction.reason[1:]}."] if compaction.reason else []
+    would = "would become" if not compaction.recorded else "became"
+    if compaction.recorded or compaction.dry:
+        lines.append(f"{compaction.parts_before:,} files of rows {would} {compaction.parts_after:,}.")
+    done = "would be removed" if compaction.dry else "were removed"
+    lines.append(
+        f"{compaction.removed:,} files {done} that were replaced long enough ago; "
+        f"{compaction.waiting:,} wait for their time."
+    )
+    lines += _listed(
+        [
+            f"  {one.audit_id}: {one.probes:,} answers of {one.judge_id} to plan {one.plan_id}"
+            for one in compaction.purged
+        ],
+        f"Raw answers that {'would go' if not compaction.recorded else 'went'}, of audits:",
+    )
+    lines += _listed(
+        [f"  {audit_id}: {reason}" for audit_id, reason in compaction.kept.items()],
+        "Old enough, and kept all the same:",
+    )
+    return lines
+
+
+def _listed(entries: list[str], title: str) -> list[str]:
+    """Put a title over entries, and count those that are too many."""
+    if not entries:
+        return []
+    more = [f"  and {len(entries) - LISTED:,} more (--json lists all)"] if len(entries) > LISTED else []
+    return [title, *entries[:LISTED], *more]
+
+
+FULL = 500_000
+"""Rows from which on a part stays as it is; several smaller ones are put together up to twice as many."""
+
+ALONE = 20_000
+"""Rows from which on a judge's (audit's, plan's, …) rows get parts of their own."""
+
+ROWS_PER_GROUP = 65_536
+COMMIT_COLUMN = "commit_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parts of one table that become one, in order; `partition` is "" where they hold rows of several."""
+
+    table: str
+    partition: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(slots=True)
+class Merged:
+    """What came of merging."""
+
+    parts: list[Part] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
+
+
+def grouped(parts: Sequence[Part]) -> list[Group]:
+    """Say which parts are put together: of one table, and of one partition where that has many rows.
+
+    Parts that are large already stay alone.
+    """
+    groups = []
+    for table in TABLES:
+        small = [part for part in parts if part.table == table and part.rows < FULL]
+        rows: dict[str, int] = {}
+        for part in small:
+            rows[part.partition] = rows.get(part.partition, 0) + part.rows
+        by_partition: dict[str, list[Part]] = {}
+        for part in small:
+            alone = part.partition if rows[part.partition] >= ALONE else ""
+            by_partition.setdefault(alone, []).append(part)
+        for partition, small_parts in sorted(by_partition.items()):
+            groups += [Group(table, partition, run) for run in _runs(small_parts)]
+    return groups
+
+
+def _runs(parts: Sequence[Part]) -> Iterator[tuple[Part, ...]]:
+    """Cut parts into runs of rows that fit into memory together."""
+    run: list[Part] = []
+    size = 0
+    for part in sorted(parts, key=lambda part: part.path):
+        if run and size + part.rows > 2 * FULL:
+            yield tuple(run)
+            run, size = [], 0
+        run.append(part)
+        size += part.rows
+    if run:
+        yield tuple(run)
+
+
+def read_part(storage: Storage, part: Part) -> pa.Table:
+    """Read a part with the id of each row's commit, and hold it against what its record says.
+
+    Raises:
+        MachineryError: If it is missing, damaged or not what was committed: nothing false is carried over.
+    """
+    (place,) = storage.locate([part.path])
+    try:
+        rows = pq.ParquetFile(io.BytesIO(Path(place).read_bytes())).read()
+    except (OSError, pa.ArrowException) as error:
+        raise MachineryError(
+            f"{part.path} in the lake at {storage.url} cannot be read ({error}). Restore it from a copy; nothing was "
+            "put together."
+        ) from error
+    own = rows.drop_columns([COMMIT_COLUMN]) if COMMIT_COLUMN in rows.column_names else rows
+    if own.num_rows != part.rows or row_digest(own) != part.row_digest:
+        raise MachineryError(
+            f"{part.path} in the lake at {storage.url} does not hold the rows that were committed. Restore it from a "
+            "copy; nothing was put together."
+        )
+    plain = PART_PATH.fullmatch(part.path)
+    if plain:
+        commits = pa.array([plain["commit"]] * own.num_rows, pa.string())
+        return own.append_column(COMMIT_COLUMN, commits)
+    return rows
+
+
+def write_part(
+    storage: Storage, table: str, partition: str, rows: pa.Table, compaction_id: str, *, dry: bool = False
+) -> Part:
+    """Write a new part and read it back; no reader sees it before a compaction's record names it."""
+    order = [(name, "ascending") for name in (*definition(table).key, COMMIT_COLUMN)]
+    rows = rows.sort_by(order)
+    digest = row_digest(rows.drop_columns([COMMIT_COLUMN]))
+    folder = f"data/{table}"
+    if partition:
+        folder += f"/{definition(table).partition}={quote(partition, safe='')}"
+    path = f"{folder}/{COMPACTED}{compaction_id}-{uuid.uuid4().hex[:8]}.parquet"
+    if not dry:
+        buffer = io.BytesIO()
+        pq.write_table(rows, buffer, compression="zstd", row_group_size=ROWS_PER_GROUP)
+        if not pq.ParquetFile(buffer).read().equals(rows):
+            raise MachineryError(
+                f"rows of table “{table}” come back changed from Parquet; nothing was put together."
+            )
+        storage.put(path, buffer.getvalue())
+    return Part(table, partition, path, rows.num_rows, digest)
+
+
+def merge(
+    storage: Storage,
+    parts: Sequence[Part],
+    compaction_id: str,
+    doomed: Doomed,
+    merged: Merged,
+    *,
+    dry: bool = False,
+) -> None:
+    """Put parts together, without the rows that retention takes away.
+
+    Args:
+        storage: Where they are.
+        parts: All parts that readers see.
+        compaction_id: Names the new ones.
+        doomed: What goes, by table.
+        merged: What came of it, added to as parts are written.
+        dry: Read everything and write nothing.
+    """
+    groups = grouped(parts)
+    small = {part.path for group in groups for part in group.parts}
+    groups += [Group(part.table, part.partition, (part,)) for part in parts if part.path not in small]
+    for group in groups:
+        going = doomed.get(group.table)
+        if len(group.parts) < 2 and (going is None or not group.parts):
+            merged.parts += group.parts
+        elif dry and going is None:
+            rows = sum(part.rows for part in group.parts)
+            merged.parts.append(Part(group.table, group.partition, "", rows, ""))
+            merged.replaced += [part.path for part in group.parts]
+        else:
+            _merge_group(storage, group, going, compaction_id, merged, dry=dry)
+
+
+def _merge_group(
+    storage: Storage, group: Group, going: Going | None, compaction_id: str, merged: Merged, *, dry: bool
+) -> None:
+    """Put the parts of one group together, or leave a single one as it is if it loses no row."""
+    tables = [read_part(storage, part) for part in group.parts]
+    rows = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+    del tables
+    if going is not None:
+        goes = going(rows)
+        merged.lost.update(pc.unique(rows.filter(goes)[COMMIT_COLUMN]).to_pylist())
+        left = rows.filter(pc.invert(goes))
+        if len(group.parts) == 1 and left.num_rows == rows.num_rows:
+            merged.parts += group.parts
+            return
+        rows = left
+    merged.replaced += [part.path for part in group.parts]
+    if rows.num_rows:
+        part = write_part(storage, group.table, group.partition, rows, compaction_id, dry=dry)
+        merged.parts.append(part)
+        if not dry:
+            merged.written.append(part.path)

@@ -34,12 +34,12 @@ class View:
 
 def shipped_views() -> dict[str, View]:
     """Read the shipped views, each a file that opens with its meaning as a comment."""
-    found = {}
+    views = {}
     for entry in sorted((files("judge_audit_schemas") / "views").iterdir(), key=lambda path: path.name):
         if entry.name.endswith(".sql"):
             view = parse_view(entry.name, entry.read_text(encoding="utf-8"))
-            found[view.name] = view
-    return found
+            views[view.name] = view
+    return views
 
 
 def parse_view(file_name: str, text: str) -> View:
@@ -109,15 +109,15 @@ def views_sql(
     ordered = in_order(shipped_views() if views is None else views)
     wanted = None if asked is None else _reached(asked, ordered)
     ordered = [view for view in ordered if wanted is None or view.name in wanted]
-    found = {
+    files_of = {
         name: lake.files(name) for name in TABLES if name not in but and (wanted is None or name in wanted)
     }
-    for name, listed in found.items():
+    for name, listed in files_of.items():
         if listed:
             lines.append(f"SET VARIABLE files_{name} = {files_literal(listed)};")
-    for name, listed in found.items():
+    for name, listed in files_of.items():
         variable = f"getvariable('files_{name}')" if listed else None
-        calls = "getvariable('files_calls')" if found.get("calls") else None
+        calls = "getvariable('files_calls')" if files_of.get("calls") else None
         lines.append(f"-- One row is {definition(name).grain}.")
         lines.append(f"CREATE OR REPLACE VIEW {name} AS {table_query(name, variable, calls)};")
     for view in ordered:
@@ -136,7 +136,7 @@ def _reached(asked: Sequence[str], ordered: Sequence[View]) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Relation:
     """A table or view as `lake tables` lists it."""
 
     name: str
@@ -145,7 +145,7 @@ class Told:
     meaning: str
 
 
-def told(lake: Lake, views: Mapping[str, View] | None = None) -> list[Told]:
+def relations(lake: Lake, views: Mapping[str, View] | None = None) -> list[Relation]:
     """List a lake's tables and views with their rows and what they tell, tables first."""
     views = shipped_views() if views is None else views
     with connect(lake, views) as connection:
@@ -153,8 +153,10 @@ def told(lake: Lake, views: Mapping[str, View] | None = None) -> list[Told]:
             name: connection.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]  # noqa: S608 - our names
             for name in (*TABLES, *views)
         }
-    tables = [Told(name, "table", counted[name], f"One row is {definition(name).grain}.") for name in TABLES]
-    return tables + [Told(view.name, "view", counted[view.name], view.meaning) for view in views.values()]
+    tables = [
+        Relation(name, "table", counted[name], f"One row is {definition(name).grain}.") for name in TABLES
+    ]
+    return tables + [Relation(view.name, "view", counted[view.name], view.meaning) for view in views.values()]
 
 
 def connect(
@@ -179,7 +181,7 @@ def connect(
 def connect_to(lake: Lake, judge_id: str, plan_ids: Sequence[str]) -> duckdb.DuckDBPyConnection:
     """Give a connection with the same tables and views in which large tables hold one judge and some plans only.
 
-    Their rows are read once, and lie in memory: many questions about one audit cost little more than one. Raw
+    Their rows are read once, and are in memory: many questions about one audit cost little more than one. Raw
     replies are left out (NULL).
 
     Args:
@@ -199,8 +201,8 @@ def connect_to(lake: Lake, judge_id: str, plan_ids: Sequence[str]) -> duckdb.Duc
     connection = duckdb.connect()
     for name, equals in wanted.items():
         columns = [column.name for column in definition(name).columns if column.name != UNREAD]
-        held = lake.select(name, columns, equals)
-        connection.register(f"held_{name}", held)
+        rows = lake.select(name, columns, equals)
+        connection.register(f"held_{name}", rows)
         connection.execute(
             f"CREATE TABLE {name} AS SELECT * FROM held_{name} UNION ALL BY NAME {typed_empty(name)}"  # noqa: S608
         )

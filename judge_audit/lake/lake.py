@@ -16,11 +16,17 @@ import pyarrow.parquet as pq
 from judge_audit.core.digests import canonical_json, row_digest, text_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import check_keys, definition, empty, schema, sort_by_key
-from judge_audit.lake.contents import COMMITS, Contents, Known, newest_snapshot, read_contents
-from judge_audit.lake.engine import fetch
-from judge_audit.lake.records import Part, Record
-from judge_audit.lake.relations import files_literal, named, table_query
-from judge_audit.lake.snapshots import issued
+from judge_audit.lake.records import (
+    COMMITS,
+    Contents,
+    Known,
+    Part,
+    Record,
+    issued,
+    newest_snapshot,
+    read_contents,
+)
+from judge_audit.lake.relations import fetch, files_literal, named, table_query
 from judge_audit.lake.storage import open_storage
 
 if TYPE_CHECKING:
@@ -186,11 +192,11 @@ class Lake:
         Returns:
             Rows by partition; None where some parts hold several, so that only their rows could tell.
         """
-        wanted, found = definition(table).name, dict[str, int]()
+        wanted, counts = definition(table).name, dict[str, int]()
         for part in self.contents().parts:
             if part.table == wanted and part.rows:
-                found[part.partition] = found.get(part.partition, 0) + part.rows
-        return None if "" in found else dict(sorted(found.items()))
+                counts[part.partition] = counts.get(part.partition, 0) + part.rows
+        return None if "" in counts else dict(sorted(counts.items()))
 
     def read(self, table: str, **equals: Any) -> pa.Table:  # noqa: ANN401 - any column's value
         """Read a table's committed rows, every key once, in the order of its key.
@@ -221,12 +227,13 @@ class Lake:
             MachineryError: If there is no such table or column, or a committed file is damaged.
         """
         wanted = definition(table)
-        strangers = sorted(set(equals) - {column.name for column in wanted.columns})
-        if strangers:
-            raise MachineryError(f"table “{table}” has no column “{', '.join(strangers)}”.")
-        given = equals.get(wanted.partition_column)
-        several = {given} if isinstance(given, str) else given if isinstance(given, (list, tuple)) else None
-        partition = None if several is None else {str(value) for value in several}
+        unknown = sorted(set(equals) - {column.name for column in wanted.columns})
+        if unknown:
+            raise MachineryError(f"table “{table}” has no column “{', '.join(unknown)}”.")
+        condition = equals.get(wanted.partition_column)
+        partition: set[str] | None = None
+        if isinstance(condition, (str, list, tuple)):
+            partition = {str(condition)} if isinstance(condition, str) else set(map(str, condition))
         files = self.files(table, partition)
         if not files:
             return empty(table).select(list(columns))
@@ -237,10 +244,10 @@ class Lake:
         text = f"SELECT {', '.join(map(named, columns))} FROM ({query}) WHERE {tests}"  # noqa: S608
         bound = [_plain(value) for value in equals.values()]
         try:
-            found = fetch(text, bound)
+            rows = fetch(text, bound)
         except MachineryError as error:
             raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
-        return found.cast(empty(table).select(list(columns)).schema)
+        return rows.cast(empty(table).select(list(columns)).schema)
 
 
 def _test(name: str, value: Any) -> str:  # noqa: ANN401 - any column's value

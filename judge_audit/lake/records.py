@@ -1,22 +1,34 @@
-"""The record of a commit: which files of which tables it added. A file that no record names is not there."""
+"""Records of commits and compactions, and what a lake holds by them. A file that no record names is not there.
+
+A commit's record names the files that it added to each table. A compaction's record (`Snapshot`) is a whole account
+by itself: every commit it takes in, every part a reader then reads, and every file that no reader needs from then on.
+Compactions are numbered; each number is made once, and the highest counts, together with the commits that none has
+taken in.
+
+Commits are listed before compactions. A commit's record is removed only long after a compaction took it in, so
+whoever misses the record finds the compaction.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.digests import canonical_json
+from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import MachineryError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from judge_audit.lake.storage import Storage
 
 PART_PATH = re.compile(
     r"data/(?P<table>\w+)/(?P<level>\w+)=(?P<value>[^/]+)/part-(?P<commit>[0-9a-f]{32})-[0-9a-f]+\.parquet"
 )
-"""Where a part may lie. A record that names anything else is not ours, and is refused."""
+"""Where a part may be. A record that names anything else is not ours, and is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +52,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A commit as it lies in `commits/`."""
+    """A commit as it is in `commits/`."""
 
     commit_id: str
     parts: tuple[Part, ...]
@@ -88,9 +100,218 @@ def parse_record(name: str, content: bytes) -> Record:
 
 
 def _lie_in_place(parts: Sequence[Part], commit_id: str) -> bool:
-    """See that every part lies where this commit would have put it."""
+    """See that every part is where this commit would have put it."""
     for part in parts:
-        found = PART_PATH.fullmatch(part.path)
-        if part.path and not (found and found["table"] == part.table and found["commit"] == commit_id):
+        match = PART_PATH.fullmatch(part.path)
+        if part.path and not (match and match["table"] == part.table and match["commit"] == commit_id):
             return False
     return True
+
+
+COMMITS = "commits"
+TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What readers see.
+
+    Attributes:
+        snapshot: The newest compaction, None before the first.
+        records: Commits that it did not take in, in the order of their ids.
+    """
+
+    snapshot: Snapshot | None
+    records: tuple[Record, ...]
+
+    @property
+    def parts(self) -> list[Part]:
+        """All parts with rows, those of the compaction first."""
+        parts_of_snapshot = list(self.snapshot.parts) if self.snapshot else []
+        return parts_of_snapshot + [part for record in self.records for part in record.parts if part.path]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was read already; records never change."""
+
+    records: dict[str, Record] = field(default_factory=dict)
+    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+
+
+def newest_snapshot(storage: Storage, known: Known) -> Snapshot | None:
+    """Read the newest compaction's record, None before the first.
+
+    Raises:
+        MachineryError: If it is damaged.
+    """
+    names = [name for name in storage.names(FOLDER) if NAME.fullmatch(name)]
+    if not names:
+        return None
+    name = names[-1]
+    if name not in known.snapshots:
+        content = storage.get(f"{FOLDER}/{name}")
+        known.snapshots.clear()
+        known.snapshots[name] = parse_snapshot(name, content)
+    return known.snapshots[name]
+
+
+def read_contents(storage: Storage, known: Known) -> Contents:
+    """Read what a lake holds now.
+
+    Raises:
+        MachineryError: If a record is damaged.
+    """
+    for _ in range(TRIES):
+        names = storage.names(COMMITS)
+        try:
+            snapshot = newest_snapshot(storage, known)
+            records = _records(storage, known, names, snapshot)
+        except FileNotFoundError:
+            continue  # removed between the listing and the reading: a newer compaction has taken it in
+        return Contents(snapshot, records)
+    raise MachineryError(f"the lake at {storage.url} cannot be read: its records vanish while they are read.")
+
+
+def _records(
+    storage: Storage, known: Known, names: list[str], snapshot: Snapshot | None
+) -> tuple[Record, ...]:
+    """Read the records of the commits that no compaction took in."""
+    taken_in = snapshot.commits if snapshot else frozenset()
+    wanted = [name for name in names if name.removesuffix(".json") not in taken_in]
+    new = [name for name in wanted if name.removesuffix(".json") not in known.records]
+    for name, content in zip(new, storage.get_all([f"{COMMITS}/{name}" for name in new]), strict=True):
+        known.records[name.removesuffix(".json")] = parse_record(name, content)
+    return tuple(known.records[name.removesuffix(".json")] for name in wanted)
+
+
+FOLDER = "compactions"
+NAME = re.compile(r"[0-9]{8}\.json")
+COMMIT_ID = re.compile(r"[0-9a-f]{32}")
+
+COMPACTED_PATH = re.compile(
+    r"data/(?P<table>\w+)/(?:\w+=[^/]+/)?compacted-(?P<commit>[0-9a-f]{32})-[0-9a-f]{8}\.parquet"
+)
+"""Where a part may be that a compaction wrote; without a partition's folder it holds rows of several."""
+
+RETIRED_PATH = re.compile(r"(?:data/\w+/(?:\w+=[^/]+/)?|commits/|compactions/)(?!\.\.?$)[^/\0]+")
+"""What a compaction may name to be removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A compaction as it is in `compactions/`.
+
+    Attributes:
+        number: 1 for a lake's first.
+        compaction_id: Names the parts it wrote.
+        made_at: When.
+        commits: Ids of all commits taken in, by this one and those before.
+        reissued: Commits that retention took rows from, with the compaction that did: whoever commits the same
+            keys again makes a new commit of them.
+        parts: What readers read in place of those commits.
+        retired: Files that no new reader needs, with the time from when on they may be removed.
+    """
+
+    number: int
+    compaction_id: str
+    made_at: datetime
+    commits: frozenset[str]
+    reissued: Mapping[str, str]
+    parts: tuple[Part, ...]
+    retired: Mapping[str, datetime]
+
+    @property
+    def path(self) -> str:
+        """Where it is in the lake."""
+        return path_of(self.number)
+
+    def as_json(self) -> bytes:
+        """Write the record."""
+        tables: dict[str, list[dict[str, Any]]] = {}
+        for part in self.parts:
+            entry = {"file": part.path, "partition": part.partition, "rows": part.rows}
+            tables.setdefault(part.table, []).append(entry | {"row_digest": part.row_digest})
+        content = {
+            "number": self.number,
+            "compaction_id": self.compaction_id,
+            "made_at": self.made_at,
+            "commits": sorted(self.commits),
+            "reissued": dict(self.reissued),
+            "tables": tables,
+            "retired": dict(self.retired),
+        }
+        return canonical_json(content).encode()
+
+
+def issued(commit_id: str, snapshot: Snapshot | None) -> str:
+    """Give the id under which rows are committed: another one where retention took some of them away."""
+    while snapshot is not None and commit_id in snapshot.reissued:
+        commit_id = text_digest("commit", commit_id, snapshot.reissued[commit_id])
+    return commit_id
+
+
+def path_of(number: int) -> str:
+    """Give the path of a compaction's record."""
+    return f"{FOLDER}/{number:08d}.json"
+
+
+def parse_snapshot(name: str, content: bytes) -> Snapshot:
+    """Read a compaction's record.
+
+    Args:
+        name: Its file name, for messages.
+        content: Its bytes.
+
+    Raises:
+        MachineryError: If it is damaged, or names files that no compaction writes or removes.
+    """
+    try:
+        document: dict[str, Any] = json.loads(content)
+        parts = tuple(
+            Part(table, str(entry["partition"]), entry["file"], int(entry["rows"]), str(entry["row_digest"]))
+            for table, entries in sorted(document["tables"].items())
+            for entry in entries
+        )
+        snapshot = Snapshot(
+            int(document["number"]),
+            str(document["compaction_id"]),
+            datetime.fromisoformat(document["made_at"]),
+            frozenset(document["commits"]),
+            dict(document["reissued"]),
+            parts,
+            {path: datetime.fromisoformat(since) for path, since in document["retired"].items()},
+        )
+        ours = _is_ours(name, snapshot)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MachineryError(
+            f"{FOLDER}/{name} in the lake is damaged ({error!r}). Restore it from a copy: it says where the rows "
+            "are that were put together. Do not remove it."
+        ) from error
+    if not ours:
+        raise MachineryError(
+            f"{FOLDER}/{name} names files that no compaction of its name writes or removes. Restore it from a copy."
+        )
+    return snapshot
+
+
+def _is_ours(name: str, snapshot: Snapshot) -> bool:
+    """See that a record bears its own number and that its files are where they may be."""
+    return (
+        path_of(snapshot.number) == f"{FOLDER}/{name}"
+        and all(COMMIT_ID.fullmatch(one) for one in (snapshot.compaction_id, *snapshot.commits))
+        and all(COMMIT_ID.fullmatch(word) for pair in snapshot.reissued.items() for word in pair)
+        and all(_lies_in_place(part, snapshot.commits) for part in snapshot.parts)
+        and all(RETIRED_PATH.fullmatch(path) for path in snapshot.retired)
+        and all(time.tzinfo is not None for time in (snapshot.made_at, *snapshot.retired.values()))
+        and not snapshot.retired.keys() & {part.path for part in snapshot.parts}
+    )
+
+
+def _lies_in_place(part: Part, commits: frozenset[str]) -> bool:
+    """See that a part is one that a compaction wrote, or one of a commit that was taken in."""
+    written = COMPACTED_PATH.fullmatch(part.path)
+    original = PART_PATH.fullmatch(part.path)
+    if written:
+        return written["table"] == part.table
+    return bool(original and original["table"] == part.table and original["commit"] in commits)

@@ -77,17 +77,17 @@ class RemoteStorage:
         """List the files of a folder, sorted; empty if the folder does not exist."""
         system, root = self._place
         try:
-            found = self._tried(lambda: system.ls(f"{root}/{folder}", detail=False))
+            paths = self._tried(lambda: system.ls(f"{root}/{folder}", detail=False))
         except FileNotFoundError:
             return []
-        names = (str(path).rpartition("/")[2] for path in found)
+        names = (str(path).rpartition("/")[2] for path in paths)
         return sorted(name for name in names if name and not name.startswith("."))
 
     def walk(self, folder: str) -> list[str]:
         """List all files under a folder, sorted; an object is never unfinished."""
         system, root = self._place
-        found = self._tried(lambda: system.find(f"{root}/{folder}"))
-        return sorted(str(path).removeprefix(f"{root}/") for path in found)
+        paths = self._tried(lambda: system.find(f"{root}/{folder}"))
+        return sorted(str(path).removeprefix(f"{root}/") for path in paths)
 
     def get(self, path: str) -> bytes:
         """Read a file."""

@@ -12,13 +12,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import AuditsRow, JudgesRow
 
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
-from judge_audit.lake.judge_names import first_names
+from judge_audit.lake.audits import first_names
 from judge_audit.stimuli.combinations import chosen_id, soundings_id
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
     from judge_audit.lake.lake import Lake
 
-    Row = dict[str, Any]
     Going = Callable[[pa.Table], pa.ChunkedArray]
 
 ANSWERS = ("calls", "scores")
@@ -62,11 +63,11 @@ class Retention:
     @property
     def rule(self) -> str:
         """Say it in words."""
-        told = [
+        conditions = [
             f"ended more than {self.keep_days:g} days ago" if self.keep_days is not None else "",
             f"not among the newest {self.keep_audits} of its judge" if self.keep_audits is not None else "",
         ]
-        return " and ".join(filter(None, told))
+        return " and ".join(filter(None, conditions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +110,14 @@ def decide(lake: Lake, retention: Retention, now: datetime) -> Decided:
         retention: What may go.
         now: The time.
     """
-    audits = lake.read("audits").to_pylist()
+    audits = rows_of(lake.read("audits"), AuditsRow)
     complete = {row["audit_id"]: row for row in audits if row["status"] == "complete"}
     open_ = [row for row in audits if row["audit_id"] not in complete]
     gone = set(lake.select("purges", ["audit_id"], {})["audit_id"].to_pylist())
     reasons = _reasons(lake, complete)
     young = _young(lake, complete, retention, now)
-    kinds = dict(_pairs(lake.select("judges", ["judge_id", "kind"], {})))
+    judges = rows_of(lake.select("judges", ["judge_id", "kind"], {}), JudgesRow)
+    kinds = {row["judge_id"]: row["kind"] for row in judges}
     going = [
         row
         for name, row in sorted(complete.items())
@@ -127,35 +129,35 @@ def decide(lake: Lake, retention: Retention, now: datetime) -> Decided:
     return _rows_going(lake, going, needed, kept, complete)
 
 
-def _young(lake: Lake, complete: Mapping[str, Row], retention: Retention, now: datetime) -> set[str]:
+def _young(lake: Lake, complete: Mapping[str, AuditsRow], retention: Retention, now: datetime) -> set[str]:
     """Name the audits that the rule lets stay."""
-    found: set[str] = set()
+    young: set[str] = set()
     if retention.keep_days is not None:
         since = now - timedelta(days=retention.keep_days)
-        found |= {
+        young |= {
             name for name, row in complete.items() if row["ended_at"] is None or row["ended_at"] >= since
         }
     if retention.keep_audits is not None:
-        found |= _newest(lake, complete, retention.keep_audits)
-    return found
+        young |= _newest(lake, complete, retention.keep_audits)
+    return young
 
 
-def _newest(lake: Lake, complete: Mapping[str, Row], count: int) -> set[str]:
+def _newest(lake: Lake, complete: Mapping[str, AuditsRow], count: int) -> set[str]:
     """Name the newest audits of each judge's name."""
     names = first_names(lake)
-    held: dict[str, list[Row]] = {}
+    by_name: dict[str, list[AuditsRow]] = {}
     for row in complete.values():
-        held.setdefault(names.get(str(row["judge_id"])) or str(row["judge_id"]), []).append(row)
+        by_name.setdefault(names.get(row["judge_id"]) or row["judge_id"], []).append(row)
     newest: set[str] = set()
-    for rows in held.values():
+    for rows in by_name.values():
         rows.sort(key=lambda row: (row["ended_at"] or NEVER, row["audit_id"]))
         newest.update(row["audit_id"] for row in rows[len(rows) - count :] if count)
     return newest
 
 
-def _reasons(lake: Lake, complete: Mapping[str, Row]) -> dict[str, str]:
+def _reasons(lake: Lake, complete: Mapping[str, AuditsRow]) -> dict[str, str]:
     """Say which audits stay whatever their age, and why; the gravest reason counts."""
-    found = dict.fromkeys(_newest(lake, complete, BASELINES), NEWEST)
+    reasons = dict.fromkeys(_newest(lake, complete, BASELINES), NEWEST)
     sources = (
         ("packs", "audit_id", "people were handed a pack drawn from it"),
         ("gates", "baseline", "a gate held another audit against it"),
@@ -164,36 +166,32 @@ def _reasons(lake: Lake, complete: Mapping[str, Row]) -> dict[str, str]:
         ("approvals", "audit_id", "somebody approved it"),
     )
     for table, column, why in sources:
-        told = pc.unique(lake.select(table, [column], {})[column])
-        found |= dict.fromkeys((name for name in told.to_pylist() if name), why)
-    return found
+        audits = pc.unique(lake.select(table, [column], {})[column])
+        reasons |= dict.fromkeys((name for name in audits.to_pylist() if name), why)
+    return reasons
 
 
-def _pairs(table: pa.Table) -> list[tuple[str, str]]:
-    return [(str(first), str(second)) for first, second in (row.values() for row in table.to_pylist())]
-
-
-def plans_of(audit: Mapping[str, Any], judges: Iterable[str]) -> set[str]:
+def plans_of(audit: AuditsRow, judges: Iterable[str]) -> set[str]:
     """Name the plans of an audit: its own, and those of combined probes, its judge's and each control's."""
-    told = json.loads(audit["configuration"] or "{}")
-    zones_id, plan_id = told.get("zones_id"), audit["plan_id"]
-    found = {plan_id, *told.get("combined_ids", ())}
+    configuration = json.loads(audit["configuration"] or "{}")
+    zones_id, plan_id = configuration.get("zones_id"), audit["plan_id"]
+    plans = {plan_id, *configuration.get("combined_ids", ())}
     if zones_id:
-        found |= {soundings_id(plan_id, zones_id)} | {chosen_id(plan_id, zones_id, name) for name in judges}
-    return found - {None}
+        plans |= {soundings_id(plan_id, zones_id)} | {chosen_id(plan_id, zones_id, name) for name in judges}
+    return plans - {None}
 
 
 def _rows_going(
     lake: Lake,
-    going: list[Row],
-    needed: list[Row],
+    going: list[AuditsRow],
+    needed: list[AuditsRow],
     kept: dict[str, str],
-    complete: Mapping[str, Row],
+    complete: Mapping[str, AuditsRow],
 ) -> Decided:
     """Find the rows that belong to audits that go and to none that stays."""
     if not going:
         return Decided(kept, (), {})
-    judges = lake.select("judges", ["judge_id", "is_control"], {}).to_pylist()
+    judges = rows_of(lake.select("judges", ["judge_id", "is_control"], {}), JudgesRow)
     controls = [row["judge_id"] for row in judges if row["is_control"]]
     plans = {
         row["audit_id"]: plans_of(row, controls) | plans_of(row, [row["judge_id"]])
@@ -242,19 +240,20 @@ def _probe_ids(probes: pa.Table, plans: Iterable[str]) -> pa.Array:
 
 def _only(probes: pa.Table, going: list[set[str]], needed: list[set[str]], spared: pa.Array) -> pa.Array:
     """Give the probes of plans that go and of none that stays, without those that are spared."""
-    found = _probe_ids(probes, set().union(*going))
+    chosen = _probe_ids(probes, set().union(*going))
     stays = pc.or_(
-        pc.is_in(found, value_set=_probe_ids(probes, set().union(*needed))), pc.is_in(found, value_set=spared)
+        pc.is_in(chosen, value_set=_probe_ids(probes, set().union(*needed))),
+        pc.is_in(chosen, value_set=spared),
     )
-    return found.filter(pc.invert(stays))
+    return chosen.filter(pc.invert(stays))
 
 
 def _spoken_of(lake: Lake) -> set[str]:
     """Name the items that people or production spoke of."""
-    found: set[str] = set()
+    items: set[str] = set()
     for table in SPOKEN_OF:
-        found |= set(pc.unique(lake.select(table, ["item_id"], {})["item_id"]).to_pylist())
-    return found - {None}
+        items |= set(pc.unique(lake.select(table, ["item_id"], {})["item_id"]).to_pylist())
+    return items - {None}
 
 
 def _spared(probes: pa.Table, people: set[str]) -> pa.Array:

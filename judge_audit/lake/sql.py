@@ -1,4 +1,4 @@
-"""One SQL question to a lake, from a stranger: it may read the lake's tables and do nothing else.
+"""Questions to a lake in SQL, as untrusted text: each may read the lake's tables and do nothing else.
 
 DuckDB's own parser says what the text is. A statement of type SELECT is not enough: since DuckDB 2 a
 `WITH` clause may hold a COPY or an INSERT, so the whole syntax tree is walked.
@@ -10,6 +10,8 @@ import csv
 import io
 import json
 import re
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import duckdb
+    import pyarrow as pa
 
     from judge_audit.lake.connect import View
     from judge_audit.lake.lake import Lake
@@ -172,14 +175,14 @@ def _as_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
         for i in range(len(names))
     ]
     lines = [list(names), ["-" * width for width in widths], *cells]
-    told = [
+    printed = [
         "  ".join(
             cell.rjust(width) if flush else cell.ljust(width)
             for cell, width, flush in zip(line, widths, right, strict=True)
         ).rstrip()
         for line in lines
     ]
-    return "\n".join([*told, f"({len(rows)} row{'' if len(rows) == 1 else 's'})"]) + "\n"
+    return "\n".join([*printed, f"({len(rows)} row{'' if len(rows) == 1 else 's'})"]) + "\n"
 
 
 def _short(value: Any) -> str:  # noqa: ANN401 - any SQL value
@@ -188,3 +191,60 @@ def _short(value: Any) -> str:  # noqa: ANN401 - any SQL value
         return format(value, ".6g")
     text = harmless(" ".join(_cell(value).split())) if value is not None else "NULL"
     return text if len(text) <= CELL else text[: CELL - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """An open, locked connection.
+
+    Attributes:
+        url: The lake's address, for messages.
+    """
+
+    url: str
+    _connection: duckdb.DuckDBPyConnection
+
+    def ask(self, text: str, parameters: Mapping[str, Any] | None = None) -> pa.Table:
+        """Answer one SELECT.
+
+        Args:
+            text: The statement; it may name any of the parameters as `$name`, each as often as it likes.
+            parameters: Values by name; those the statement does not name are left out.
+
+        Raises:
+            UsageError: If the statement would write, names an unknown parameter or column, or is no SQL.
+            MachineryError: If the lake cannot be read.
+        """
+        import duckdb  # noqa: PLC0415 - a tenth of a second, paid only by those who ask
+
+        values = parameters or {}
+        checked(self._connection, text)
+        try:
+            (statement,) = self._connection.extract_statements(text)
+            unknown = sorted(set(statement.named_parameters) - set(values))
+            if unknown:
+                known = ", ".join(f"${name}" for name in values)
+                raise UsageError(f"there is no parameter ${unknown[0]}; the parameters are {known}.")
+            bound = {name: values[name] for name in statement.named_parameters}
+            answer: pa.Table = self._connection.sql(text, params=bound or None).to_arrow_table()
+        except duckdb.IOException as error:
+            raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
+        except duckdb.Error as error:
+            raise UsageError(f"{error}") from error
+        return answer
+
+
+@contextmanager
+def questions(
+    lake: Lake, views: Mapping[str, View] | None = None, asked: Sequence[str] | None = None
+) -> Iterator[Questions]:
+    """Open a lake for questions: its tables, the views, no external access, configuration locked.
+
+    Args:
+        lake: The lake.
+        views: The views to add to the tables; the shipped ones if not given.
+        asked: The texts that will be asked, which is quicker; not given, any may be.
+    """
+    with connect(lake, views, asked) as connection:
+        lock(connection, lake)
+        yield Questions(lake.url, connection)

@@ -1,4 +1,4 @@
-"""Where a lake's files lie: the one seam behind which another filesystem can be slotted.
+"""Where a lake's files are: the one interface behind which another file system can be put.
 
 A storage writes whole files, atomically, and can create a file only if it is absent. Everything else
 about a lake (tables, commits, views) is the same wherever the files are.
@@ -31,7 +31,7 @@ class Storage(Protocol):
 
     @property
     def beside(self) -> Path:
-        """A folder of this machine for what goes with the lake and is no part of it, such as a run's purse."""
+        """A folder of this machine for what goes with the lake and is no part of it, such as a run's budget."""
         ...
 
     def names(self, folder: str) -> list[str]:
@@ -100,10 +100,10 @@ class LocalStorage:
 
     def walk(self, folder: str) -> list[str]:
         """List all files under a folder, unfinished ones too; links are not followed."""
-        found = []
+        paths = []
         for place, _, names in os.walk(self.root / folder):
-            found += [(Path(place) / name).relative_to(self.root).as_posix() for name in names]
-        return sorted(found)
+            paths += [(Path(place) / name).relative_to(self.root).as_posix() for name in names]
+        return sorted(paths)
 
     def get(self, path: str) -> bytes:
         """Read a file."""
@@ -149,7 +149,7 @@ class LocalStorage:
         return [str(self.root / path) for path in paths]
 
     def _draft(self, target: Path, content: bytes) -> Path:
-        """Write content beside its target under a dot-name of its own and flush it to disk."""
+        """Write content next to its target under a dot-name of its own and flush it to disk."""
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.parent / f".{target.name}.{uuid.uuid4().hex}"
         with draft.open("xb") as file:

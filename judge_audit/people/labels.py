@@ -56,26 +56,26 @@ def labels_of(lake: Lake, items: pa.Table, mismatches: pa.Table | None = None) -
     files = lake.read("imports", kind="labels").to_pylist()
     files.sort(key=lambda row: (row["imported_at"], row["import_id"]))
     place = {row["import_id"]: number for number, row in enumerate(files)}
-    found = lake.read("labels")
-    found = found.filter(pc.is_in(found["item_id"], value_set=pa.array(list(known), pa.string())))
-    rows = sorted(found.to_pylist(), key=lambda row: place[row["import_id"]])
-    held: dict[tuple[Any, ...], dict[str, Any]] = {}
+    labels = lake.read("labels")
+    labels = labels.filter(pc.is_in(labels["item_id"], value_set=pa.array(list(known), pa.string())))
+    rows = sorted(labels.to_pylist(), key=lambda row: place[row["import_id"]])
+    counted: dict[tuple[Any, ...], dict[str, Any]] = {}
     key: tuple[Any, ...]
     replaced = 0
     for row in rows:
         named = (row["item_id"], row["dimension"], row["annotator_id"])
         key = named if row["annotator_id"] else (*named, row["import_id"], row["repeat"])
-        replaced += key in held
-        held[key] = row
-    for row in held.values():
+        replaced += key in counted
+        counted[key] = row
+    for row in counted.values():
         item = known[row["item_id"]]
         row.update({name: row[name] or item[name] for name in ("source", "topic", "prompt_id")})
         row["cluster"] = item["cluster"] if row["cluster"] == row["item_id"] else row["cluster"]
-    used = {row["import_id"] for row in held.values()}
+    used = {row["import_id"] for row in counted.values()}
     notes = [f"{row['file']}: {note}" for row in files if row["import_id"] in used for note in row["notes"]]
     if replaced:
         notes.append(f"{replaced:,} labels were given again in a later import; the newest count.")
-    ordered = [held[key] for key in sorted(held)]
+    ordered = [counted[key] for key in sorted(counted)]
     return Labels(
         pa.Table.from_pylist([row for row in ordered if row["item_id"] not in damaged], schema=SCHEMA),
         pa.Table.from_pylist([row for row in ordered if row["item_id"] in damaged], schema=SCHEMA),

@@ -78,13 +78,13 @@ def acts_of(lake: Lake, items: pa.Table, judge_id: str) -> Acts:
     mine = names_of(lake, judge_id)
     decisions = _once(lake, "decisions", place, lambda row: (row["decision_id"],))
     own, notes = _own_decisions(decisions, mine)
-    held = {row["decision_id"] for row in own}
+    decided = {row["decision_id"] for row in own}
     known = set(items["item_id"].to_pylist())
     every = [
         {**row, "judge": judge_id if mine(row["judge"] or "") else ""}
         for row in _once(lake, "reviews", place, _review_key)
     ]
-    about = [row for row in every if row["judge"] or row["decision_id"] in held]
+    about = [row for row in every if row["judge"] or row["decision_id"] in decided]
     packs = _newest_packs(lake, about)
     reviews = [row for row in about if row["pack_id"] in packs[family_of(row["queue"] or "")]]
     if len(about) > len(reviews):
@@ -98,7 +98,7 @@ def acts_of(lake: Lake, items: pa.Table, judge_id: str) -> Acts:
         if row["pack_id"] in packs[family_of(row["queue"])]
     ]
     appeals = _once(lake, "appeals", place, lambda row: (row["appeal_id"],))
-    against = [row for row in appeals if row["decision_id"] in held]
+    against = [row for row in appeals if row["decision_id"] in decided]
     choices = [row for row in _once(lake, "choices", place, _choice_key) if row["item_id"] in known]
     if own and len(appeals) > len(against):
         notes.append(
@@ -107,13 +107,15 @@ def acts_of(lake: Lake, items: pa.Table, judge_id: str) -> Acts:
         )
     found = {"decisions": own, "reviews": reviews, "appeals": against, "choices": choices}
     used = {row[HIDDEN] for rows in found.values() for row in rows}
-    said = [f"{row['file']}: {note}" for row in files if row["import_id"] in used for note in row["notes"]]
+    file_notes = [
+        f"{row['file']}: {note}" for row in files if row["import_id"] in used for note in row["notes"]
+    ]
     return Acts(
         **{name: _table(name, rows) for name, rows in {**found, "draws": draws}.items()},
         imports={
             f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used
         },
-        notes=tuple(dict.fromkeys([*said, *notes])),
+        notes=tuple(dict.fromkeys([*file_notes, *notes])),
     )
 
 
@@ -125,16 +127,16 @@ def family_of(queue: str) -> str:
 def _newest_packs(lake: Lake, reviews: Sequence[Row]) -> dict[str, set[str | None]]:
     """Give, by family of queues, the pack that counts; no pack where there is none."""
     drawn = {row["pack_id"]: row["drawn_at"] for row in lake.read("packs").to_pylist()}
-    found: dict[str, set[str | None]] = {}
+    packs: dict[str, set[str | None]] = {}
     for family in FAMILIES:
-        held = {
+        reviewed = {
             row["pack_id"]
             for row in reviews
             if family_of(row["queue"] or "") == family and row["pack_id"] in drawn
         }
-        newest = max(held, key=lambda name: (drawn[name], name), default=None)
-        found[family] = {newest} if newest else {"", None}
-    return found
+        newest = max(reviewed, key=lambda name: (drawn[name], name), default=None)
+        packs[family] = {newest} if newest else {"", None}
+    return packs
 
 
 def names_of(lake: Lake, judge_id: str) -> Callable[[str], bool]:
@@ -181,11 +183,11 @@ def _own_decisions(decisions: Sequence[Row], mine: Callable[[str], bool]) -> tup
 
 def _once(lake: Lake, name: str, place: dict[str, int], key: Callable[[Row], tuple[Any, ...]]) -> list[Row]:
     """Give every row once, as the newest import has it."""
-    held: dict[tuple[Any, ...], Row] = {}
+    newest: dict[tuple[Any, ...], Row] = {}
     known = [row for row in lake.read(name).to_pylist() if row[HIDDEN] in place]
     for row in sorted(known, key=lambda row: place[row[HIDDEN]]):
-        held[key(row)] = row
-    return [held[found] for found in sorted(held)]
+        newest[key(row)] = row
+    return [newest[row_key] for row_key in sorted(newest)]
 
 
 def _review_key(row: Row) -> tuple[Any, ...]:

@@ -1,23 +1,35 @@
-"""People's readings of ladders: where a change is first noticed, and where it begins to disturb."""
+"""People's readings of ladders: where a change is first noticed, where it begins to disturb, and which are stale.
+
+A reading is stale if a changed recipe draws other pixels than those that were read.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import pyarrow as pa
 
-from judge_audit.core.digests import row_digest
+from judge_audit.core.digests import pixel_digest, row_digest, text_digest
 from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.row_files import read_rows
-from judge_audit.stimuli.axes import builtin_axes
+from judge_audit.stimuli.axes import builtin_axes, fingerprint
+from judge_audit.stimuli.axes.image_buffers import Scratch
+from judge_audit.stimuli.planning.probe_ids import ladder_probe_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from judge_audit.lake import Lake
     from judge_audit.stimuli.axes.axis import Axis
+
+    Row = Mapping[str, Any]
+    Pixels = NDArray[np.uint8]
 
 REQUIRED = ("item_id", "axis", "annotator_id", "perceptible")
 OPTIONAL = ("objectionable", "protocol", "recipe_version", "catch")
@@ -41,6 +53,23 @@ SCHEMA = pa.schema(
 the ladder; `objectionable` is NULL where the study did not ask, `recipe_version` where the file did not say.
 `catch` marks a ladder on which nothing changed, shown to see whether the reader marks it all the same. `repeat` is
 above 0 where the reader was shown the ladder again; `stale` marks a reading of other pixels than today's."""
+
+
+class Reading(TypedDict, total=False):
+    """A row of a table of `SCHEMA`."""
+
+    item_id: str
+    axis: str
+    annotator_id: str
+    perceptible: float
+    objectionable: float | None
+    protocol: str
+    recipe_version: int | None
+    catch: bool
+    repeat: int
+    study_id: str | None
+    stale: bool
+
 
 _YES = frozenset({"true", "yes", "1"})
 _NO = frozenset({"", "false", "no", "0"})
@@ -67,8 +96,8 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
         UsageError: If the file itself cannot be read.
     """
     path = Path(path)
-    told = read_rows(path)
-    absent = [name for name in REQUIRED if name not in told.columns]
+    file = read_rows(path)
+    absent = [name for name in REQUIRED if name not in file.columns]
     if absent:
         raise InputError(
             [Fault(path.name, 0, name, "this column is missing from the file.") for name in absent],
@@ -76,23 +105,26 @@ def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -
         )
     known = set(items["item_id"].to_pylist())
     others = set(builtin_axes()) - set(axes)
-    faults = list(told.faults)
-    found = []
+    faults = list(file.faults)
+    readings = []
     first_row: dict[tuple[str, ...], int] = {}
-    for number, row in told.rows:
+    for number, row in file.rows:
         if row["axis"] in others:
             continue
         reading, wrong = reading_of(row, axes, known)
-        key = tuple(str(reading[name]) for name in ("item_id", "axis", "annotator_id", "protocol", "catch"))
+        key = (
+            *(reading["item_id"], reading["axis"], reading["annotator_id"]),
+            *(reading["protocol"], str(reading["catch"])),
+        )
         if not wrong and first_row.setdefault(key, number) != number:
             wrong["annotator_id"] = (
                 f"this reader read this ladder in row {first_row[key]} already; keep one of them."
             )
         faults += [Fault(path.name, number, name, text, row["item_id"]) for name, text in wrong.items()]
-        found.append(reading)
+        readings.append(reading)
     if faults:
         raise InputError(faults, "Mend the rows named above; no reading was used.")
-    return pa.Table.from_pylist(found, schema=SCHEMA)
+    return pa.Table.from_pylist(readings, schema=SCHEMA)
 
 
 def readings_of(
@@ -101,7 +133,7 @@ def readings_of(
     items: pa.Table,
     is_stale: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> tuple[pa.Table, dict[str, str]]:
-    """Give the readings of an audit's items and axes that lie in a lake: imported, or taken in a study.
+    """Give the readings of an audit's items and axes that are in a lake: imported, or taken in a study.
 
     Readers count in the order of imports and studies, and within them of rows; a ladder one reader read several
     times counts as the newest import or correction has it, in the place of the first.
@@ -115,33 +147,33 @@ def readings_of(
     Returns:
         A table of `SCHEMA`, and a digest of each origin by `import <import_id>` or `study <study_id>`.
     """
-    known = set(items["item_id"].to_pylist())
+    item_ids = set(items["item_id"].to_pylist())
     files = lake.read("imports", kind="readings").to_pylist()
     studies = lake.read("studies").to_pylist()
     origins = [(row["imported_at"], row["import_id"]) for row in files]
     origins += [(row["created_at"], row["study_id"]) for row in studies]
     place = {name: number for number, (_, name) in enumerate(sorted(origins))}
     rows = lake.read("readings", axis=list(axes)).to_pylist() if place else []
-    rows = [row for row in rows if row["item_id"] in known or row["catch"]]
+    rows = [row for row in rows if row["item_id"] in item_ids or row["catch"]]
     for row in rows:
         row["repeat"], row["revision"] = row["repeat"] or 0, row["revision"] or 0
-    held: dict[tuple[object, ...], dict[str, Any]] = {}
+    counted: dict[tuple[object, ...], dict[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (place[row["import_id"]], row["row"], row["revision"])):
         names = ("item_id", "axis", "annotator_id", "protocol", "catch", "repeat")
-        held[tuple(row[name] for name in names)] = row
-    for row in held.values():
+        counted[tuple(row[name] for name in names)] = row
+    for row in counted.values():
         row["stale"] = bool(is_stale is not None and not row["catch"] and is_stale(row))
-    used = {row["import_id"] for row in held.values()}
+    used = {row["import_id"] for row in counted.values()}
     digests = {f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used}
     for name in sorted(row["study_id"] for row in studies if row["study_id"] in used):
-        kept = pa.Table.from_pylist([row for row in held.values() if row["import_id"] == name], schema=SCHEMA)
-        digests[f"study {name}"] = row_digest(kept)
-    return pa.Table.from_pylist(list(held.values()), schema=SCHEMA), digests
+        of_study = [row for row in counted.values() if row["import_id"] == name]
+        digests[f"study {name}"] = row_digest(pa.Table.from_pylist(of_study, schema=SCHEMA))
+    return pa.Table.from_pylist(list(counted.values()), schema=SCHEMA), digests
 
 
 def reading_of(
     row: Mapping[str, str], axes: Mapping[str, Axis], known: set[str] | None
-) -> tuple[dict[str, object], dict[str, str]]:
+) -> tuple[Reading, dict[str, str]]:
     """Turn one row of a file into a reading and its faults by column.
 
     Args:
@@ -198,3 +230,68 @@ def _strength(column: str, text: str, last: float, wrong: dict[str, str]) -> flo
         wrong[column] = f"{text} is not on the ladder (above 0, up to {last:g}); leave it empty for never."
         return math.inf
     return strength
+
+
+def ladder_digest(digests: Iterable[str]) -> str:
+    """Digest the pixel digests of a ladder's rungs, weakest first."""
+    return text_digest("ladder", *digests)
+
+
+def draw_ladder(
+    axis: Axis, item: Row, pixels: Pixels, mask: NDArray[np.bool_] | None, scratch: Scratch | None = None
+) -> list[Pixels]:
+    """Draw every rung of an item's ladder, weakest first, as it is drawn for the judge.
+
+    Args:
+        axis: The axis.
+        item: Its row of `items`.
+        pixels: Its pixels.
+        mask: Its mask, if it came with one.
+        scratch: Working memory of this thread.
+    """
+    scratch = scratch or Scratch()
+    scratch.begin(pixels, mask if needs_mask(axis, item) else None)
+    return [axis.draw(pixels, strength, scratch) for strength in axis.strengths]
+
+
+def needs_mask(axis: Axis, item: Row) -> bool:
+    """Tell whether the axis keeps to the item's own mask."""
+    return axis.region == "background" and bool(item.get("mask_digest"))
+
+
+@dataclass(eq=False, slots=True)
+class Freshness:
+    """Holds readings against today's pictures.
+
+    A reading names the probes it saw, the pixels of every rung and the libraries that drew them. Where probes and
+    libraries are the same, so are the pixels; else the ladder is drawn again and its pixels are compared.
+
+    Attributes:
+        axes: The axes by name.
+        items: Rows of `items` by item_id.
+        pixels: Decodes an item.
+        mask: Reads an item's mask.
+    """
+
+    axes: Mapping[str, Axis]
+    items: Mapping[str, Row]
+    pixels: Callable[[Row], Pixels]
+    mask: Callable[[Row], NDArray[np.bool_] | None]
+    _today: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def is_stale(self, reading: Row) -> bool:
+        """Tell whether a reading was of other pixels than are drawn today; unknown where it names none."""
+        axis, item = self.axes.get(reading["axis"]), self.items.get(reading["item_id"])
+        if axis is None or item is None or not reading.get("ladder_digest"):
+            return False
+        same = reading["renderer"] == fingerprint() and reading["probe_ids"] == ladder_probe_ids(item, axis)
+        return not same and reading["ladder_digest"] != self._drawn(axis, item)
+
+    def _drawn(self, axis: Axis, item: Row) -> str:
+        """Digest an item's ladder as it is drawn today."""
+        key = (item["item_id"], axis.name)
+        if key not in self._today:
+            mask = self.mask(item) if needs_mask(axis, item) else None
+            rungs = draw_ladder(axis, item, self.pixels(item), mask)
+            self._today[key] = ladder_digest(map(pixel_digest, rungs))
+        return self._today[key]

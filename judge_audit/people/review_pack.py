@@ -1,28 +1,40 @@
-"""Drawing a pack of reviews from an audit: its order, its judge's decisions, and pairs around optimisation."""
+"""Packs of reviews: drawn from an audit, handed to people without scores or queues, with a sealed key that stays.
+
+A pack is a folder with reviews.csv, the pictures under opaque names, and a sheet that says how to fill it in. The key
+is next to the folder, not in it: what each row is, why it was drawn and with which probability. The pack's id is the
+digest of its key, and the lake keeps it, so a changed key is found out.
+"""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import os
+import shutil
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from judge_audit import __version__
-from judge_audit.core.digests import pixel_digest
-from judge_audit.core.errors import UsageError
+from judge_audit.core.digests import canonical_json, draw_seed, pixel_digest, text_digest
+from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import ORIGINAL, OVERALL, State
 from judge_audit.lake.audits import find_audit
-from judge_audit.people.packs import Pack, make_pack, write_pack
 from judge_audit.people.production_events import acts_of
 from judge_audit.people.review_sample import QUEUES, draw_decisions, draw_order, draw_pairs
 from judge_audit.stimuli.images import load_image
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    from judge_audit_schemas.rows import AuditsRow, PacksRow
 
     from judge_audit.lake import Lake
     from judge_audit.people.review_sample import Draw
@@ -63,7 +75,7 @@ class Exported:
         pack_id: The pack.
         rows: Rows to fill in.
         strata: Drawn and held, by stratum.
-        unpictured: Rows without a picture in reach: the item's name stands in its place.
+        unpictured: Rows without a picture in reach: the item's name is given instead.
         notes: What could not be drawn, and why.
     """
 
@@ -125,7 +137,7 @@ def _card(lake: Lake, judge_id: str) -> Row:
 
 
 ASKED = ("semantic", "structure", "aesthetic", "compliance")
-"""What people are asked about beside the whole where the judge gives a total only."""
+"""What people are asked about in addition to the whole where the judge gives a total only."""
 
 
 def _asked(card: Row) -> list[str]:
@@ -137,7 +149,7 @@ def _sign(card: Row) -> float:
     return 1.0 if card.get("higher_is_better", True) else -1.0
 
 
-def _scores(lake: Lake, audit: Row, card: Row, dimension: str) -> dict[str, float]:
+def _scores(lake: Lake, audit: AuditsRow, card: Row, dimension: str) -> dict[str, float]:
     """Give the oriented first score of every untouched item of an audit."""
     named = list(card.get("dimensions") or (OVERALL,))
     chosen = dimension or (OVERALL if OVERALL in named else named[0] if len(named) == 1 else "")
@@ -150,8 +162,8 @@ def _scores(lake: Lake, audit: Row, card: Row, dimension: str) -> dict[str, floa
         row["probe_id"]: row["item_id"]
         for row in lake.read("probes", plan_id=audit["plan_id"], axis=ORIGINAL, repeat=0).to_pylist()
     }
-    told = lake.read("scores", judge_id=audit["judge_id"], dimension=chosen, repeat=0, state=State.OK.value)
-    rows = told.select(["probe_id", "value"]).to_pylist()
+    scores = lake.read("scores", judge_id=audit["judge_id"], dimension=chosen, repeat=0, state=State.OK.value)
+    rows = scores.select(["probe_id", "value"]).to_pylist()
     by_probe = {row["probe_id"]: sign * row["value"] for row in rows}
     by_item = {item: by_probe.get(probe) for probe, item in probes.items()}
     return {item: value for item, value in by_item.items() if value is not None}
@@ -159,7 +171,7 @@ def _scores(lake: Lake, audit: Row, card: Row, dimension: str) -> dict[str, floa
 
 def _draws(
     lake: Lake,
-    audit: Row,
+    audit: AuditsRow,
     items: Mapping[str, Row],
     scores: Mapping[str, float],
     wanted: Wanted,
@@ -233,9 +245,9 @@ def _picture(item: Row) -> bytes:
     return stream.getvalue()
 
 
-def _commit(lake: Lake, audit: Row, pack: Pack, seed: int) -> None:
+def _commit(lake: Lake, audit: AuditsRow, pack: Pack, seed: int) -> None:
     """Put the pack and its draws into the lake."""
-    row = {
+    row: PacksRow = {
         "audit_id": audit["audit_id"],
         "pack_id": pack.pack_id,
         "kind": "reviews",
@@ -247,3 +259,178 @@ def _commit(lake: Lake, audit: Row, pack: Pack, seed: int) -> None:
     }
     draws = [{**draw, "audit_id": audit["audit_id"]} for draw in pack.draw_rows()]
     lake.commit({"packs": from_rows("packs", [row]), "draws": from_rows("draws", draws)})
+
+
+FORMAT = 1
+"""Number of the key's shape."""
+
+FIRST = ("pack", "row", "image", "prompt", "annotator_id", "outcome")
+LAST = ("axes", "reason")
+"""Columns of the file before and after one for each dimension."""
+
+KEY_SUFFIX = ".key.json"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A pack before it is written.
+
+    Attributes:
+        pack_id: Digest of the key.
+        key: The key's content, pack_id included.
+        order: Item of each row, in the order of the file.
+    """
+
+    pack_id: str
+    key: Mapping[str, Any]
+    order: tuple[str, ...]
+
+    def draw_rows(self) -> list[dict[str, Any]]:
+        """Give the draws as rows of table `draws`, but for audit_id."""
+        return [
+            {**draw, "pack_id": self.pack_id, "row": number, "item_id": row["item_id"]}
+            for number, row in enumerate(self.key["rows"], 1)
+            for draw in row["draws"]
+        ]
+
+
+def make_pack(
+    draws: Sequence[Draw],
+    images: Mapping[str, str],
+    *,
+    audit_id: str,
+    judge_id: str,
+    dimensions: Sequence[str],
+    axes: Sequence[str],
+    seed: int,
+) -> Pack:
+    """Put draws together: one row an item, however often it was drawn, in an order that tells nothing.
+
+    Args:
+        draws: What was drawn.
+        images: Content of column image for each item; "" for a copy under an opaque name.
+        audit_id: The audit whose order they were drawn by.
+        judge_id: Its judge.
+        dimensions: What is asked for in addition to the whole.
+        axes: The axes that may be named as what is wrong.
+        seed: Seed.
+    """
+    by_item: dict[str, list[Draw]] = {}
+    for draw in draws:
+        by_item.setdefault(draw.item_id, []).append(draw)
+    items = sorted(by_item)
+    rng = np.random.default_rng(draw_seed(seed, "order of a pack", audit_id))
+    order = [items[at] for at in rng.permutation(len(items)).tolist()]
+    wide = max(3, len(str(len(order))))
+    rows = []
+    for number, item in enumerate(order, 1):
+        name = f"r{number:0{wide}d}"
+        row_draws = [
+            {key: value for key, value in asdict(draw).items() if key != "item_id"} for draw in by_item[item]
+        ]
+        image = images.get(item) or f"images/{name}.png"
+        rows.append({"row": name, "item_id": item, "image": image, "draws": row_draws})
+    key: dict[str, Any] = {
+        "format": FORMAT,
+        "kind": "reviews",
+        "audit_id": audit_id,
+        "judge_id": judge_id,
+        "seed": seed,
+        "dimensions": list(dimensions),
+        "axes": list(axes),
+        "rows": rows,
+    }
+    pack_id = seal(key)
+    return Pack(pack_id, {"pack_id": pack_id, **key}, tuple(order))
+
+
+def seal(key: Mapping[str, Any]) -> str:
+    """Give the digest of a key, whatever it says of its own."""
+    return text_digest(
+        "pack", canonical_json({name: value for name, value in key.items() if name != "pack_id"})
+    )
+
+
+def key_path(folder: Path) -> Path:
+    """Give the path of a pack's key: next to its folder."""
+    return folder.with_name(folder.name + KEY_SUFFIX)
+
+
+def write_pack(
+    pack: Pack,
+    folder: Path,
+    prompts: Mapping[str, str],
+    picture: Callable[[str], bytes],
+    commit: Callable[[], object],
+) -> None:
+    """Write a pack and its key, whole or not at all.
+
+    Args:
+        pack: The pack.
+        folder: Where to; must not be there.
+        prompts: Prompt of each item.
+        picture: Gives an item's picture as PNG; asked for rows whose image is in the pack.
+        commit: Puts the pack into the lake; called once everything is written under other names.
+
+    Raises:
+        UsageError: If the folder or the key is there already.
+        MachineryError: If it cannot be written.
+    """
+    target = key_path(folder)
+    for path in (folder, target):
+        if path.exists():
+            raise UsageError(f"{path}: it is there already; nothing was written. Name another folder.")
+    beside = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        (beside / "images").mkdir(parents=True)
+        for row in pack.key["rows"]:
+            if row["image"].startswith("images/"):
+                (beside / row["image"]).write_bytes(picture(row["item_id"]))
+        if not any((beside / "images").iterdir()):
+            (beside / "images").rmdir()
+        (beside / "reviews.csv").write_text(_table(pack, prompts), encoding="utf-8", newline="")
+        (beside / "README.txt").write_text(_sheet(pack), encoding="utf-8")
+        hidden = beside.with_name(beside.name + KEY_SUFFIX)
+        hidden.write_text(json.dumps(pack.key, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        commit()
+        hidden.replace(target)
+        beside.replace(folder)
+    except OSError as error:
+        raise MachineryError(f"{folder}: the pack cannot be written: {error.strerror}.") from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.with_name(beside.name + KEY_SUFFIX).unlink(missing_ok=True)
+
+
+def columns_of(key: Mapping[str, Any]) -> list[str]:
+    """List the columns of a pack's file."""
+    return [*FIRST, *key["dimensions"], *LAST]
+
+
+def _table(pack: Pack, prompts: Mapping[str, str]) -> str:
+    """Write the file that people fill in."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns_of(pack.key), restval="")
+    writer.writeheader()
+    for row in pack.key["rows"]:
+        row_cells = {"pack": pack.pack_id, "row": row["row"], "image": _harmless(row["image"])}
+        writer.writerow({**row_cells, "prompt": _harmless(prompts.get(row["item_id"], ""))})
+    return stream.getvalue()
+
+
+def _harmless(text: str) -> str:
+    """Keep a spreadsheet from taking a text for a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def shown_image(row: Mapping[str, Any]) -> str:
+    """Give the content of column image of a row."""
+    return _harmless(str(row["image"]))
+
+
+def _sheet(pack: Pack) -> str:
+    """Write the sheet that says how to fill it in."""
+    lists = {name: ", ".join(pack.key[name]) or "-" for name in ("dimensions", "axes")}
+    return say("packs.sheet", n=len(pack.order), **lists)

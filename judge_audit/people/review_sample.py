@@ -62,14 +62,14 @@ def draw_order(
     by_source: dict[str, list[str]] = {}
     for item, (source, _) in scored.items():
         by_source.setdefault(source, []).append(item)
-    found = []
+    draws = []
     for source, items in sorted(by_source.items()):
         ordered = sorted(items, key=lambda item: (scored[item][1], text_digest(str(seed), "tie", item)))
         count = min(max(1, math.ceil(quantile * len(ordered))), len(ordered) // 2)
         for queue, held in (("top", ordered[len(ordered) - count :]), ("bottom", ordered[:count])):
             units = [Draw(queue, f"{queue} / {source}", item) for item in sorted(held)]
-            found += _from(units, each, seed)
-    return found
+            draws += _from(units, each, seed)
+    return draws
 
 
 def draw_decisions(
@@ -100,11 +100,11 @@ def draw_decisions(
         close = {row["decision_id"] for row in known[: math.ceil(boundary * len(known))]}
         for row in rows:
             _put(strata, "boundary" if row["decision_id"] in close else "beyond", row)
-    found = []
+    draws = []
     for (queue, _), units in sorted(strata.items()):
         ordered = sorted(units, key=lambda unit: unit.decision_id)
-        found += _from(ordered, len(ordered) if queue == "appeal" else each, seed)
-    return found
+        draws += _from(ordered, len(ordered) if queue == "appeal" else each, seed)
+    return draws
 
 
 def _put(strata: dict[tuple[str, str], list[Draw]], queue: str, row: Row) -> None:
@@ -124,17 +124,19 @@ def draw_pairs(
         each: How many pairs to draw.
         seed: Seed.
     """
-    held: dict[str, dict[str, list[str]]] = {}
+    by_prompt: dict[str, dict[str, list[str]]] = {}
     for item, (source, prompt) in sorted(prompts.items()):
         if prompt and source in {before, after}:
-            held.setdefault(prompt, {before: [], after: []})[source].append(item)
-    couples = [couple for parts in held.values() for couple in zip(parts[before], parts[after], strict=False)]
+            by_prompt.setdefault(prompt, {before: [], after: []})[source].append(item)
+    couples = [
+        couple for parts in by_prompt.values() for couple in zip(parts[before], parts[after], strict=False)
+    ]
     units = [Draw("before", f"before / {before}", first, "", second) for first, second in sorted(couples)]
-    found = []
+    draws = []
     for unit in _from(units, each, seed):
-        told = {"inclusion": unit.inclusion, "stratum_size": unit.stratum_size}
-        found += [unit, Draw("after", f"after / {after}", unit.partner, "", unit.item_id, **told)]
-    return found
+        chance = {"inclusion": unit.inclusion, "stratum_size": unit.stratum_size}
+        draws += [unit, Draw("after", f"after / {after}", unit.partner, "", unit.item_id, **chance)]
+    return draws
 
 
 def _from(units: Sequence[Draw], each: int, seed: int) -> list[Draw]:
@@ -144,8 +146,8 @@ def _from(units: Sequence[Draw], each: int, seed: int) -> list[Draw]:
     rng = np.random.default_rng(draw_seed(seed, "review", units[0].stratum))
     count = min(each, len(units))
     chosen = sorted(rng.choice(len(units), count, replace=False).tolist())
-    told = {"inclusion": count / len(units), "stratum_size": float(len(units))}
+    chance = {"inclusion": count / len(units), "stratum_size": float(len(units))}
     return [
-        Draw(unit.queue, unit.stratum, unit.item_id, unit.decision_id, unit.partner, **told)
+        Draw(unit.queue, unit.stratum, unit.item_id, unit.decision_id, unit.partner, **chance)
         for unit in (units[at] for at in chosen)
     ]

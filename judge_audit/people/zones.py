@@ -12,15 +12,17 @@ import numpy as np
 import pyarrow as pa
 
 from judge_audit.core.digests import text_digest
-from judge_audit.core.tables import schema
+from judge_audit.core.tables import rows_of, schema
 from judge_audit.core.vocabulary import ZoneBasis
 from judge_audit.measures.estimates import wilson
+from judge_audit.people.readings import Reading
 from judge_audit.people.visibility import Points, provisional_points
 from judge_audit.stimuli.axes.image_buffers import Scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from judge_audit_schemas.rows import ZonesRow
     from numpy.typing import NDArray
 
     from judge_audit.stimuli.axes.axis import Axis
@@ -58,7 +60,7 @@ class ZoneNotes:
         provisional: Whether visual-difference models stood in for readers.
         read: Items with a zone of their own.
         single: Items with one usable reading only.
-        at_first_rung: Readings set aside because they lie at the first rung or below.
+        at_first_rung: Readings set aside because they are at the first rung or below.
         stale: Readings set aside because other pixels are drawn today.
         other_protocol: Readings set aside because most used another protocol.
         unreliable: Whether readers were too far apart for a threshold.
@@ -131,14 +133,14 @@ def make_zones(
         The zones.
     """
     rows = sorted(items.to_pylist(), key=lambda row: str(row["item_id"]))
-    given = readings.to_pylist() if readings is not None else []
-    careless = _careless(given)
+    every = rows_of(readings, Reading) if readings is not None else []
+    careless = _careless(every)
     usable = [
-        reading for reading in given if not reading["catch"] and reading["annotator_id"] not in careless
+        reading for reading in every if not reading["catch"] and reading["annotator_id"] not in careless
     ]
     read = {axis: [reading for reading in usable if reading["axis"] == axis] for axis in axes}
     provisional = _modelled([axis for name, axis in axes.items() if not read[name]], rows, pixels, seed)
-    found: list[dict[str, Any]] = []
+    zone_rows: list[ZonesRow] = []
     counts: list[ZoneNotes] = []
     for name, axis in axes.items():
         if read[name]:
@@ -150,16 +152,16 @@ def make_zones(
             continue
         counts.append(count)
         spread = _quantiles(zones) if count.provisional or len(zones) >= READ_ENOUGH else None
-        found += [_row(str(row["item_id"]), count, zones, spread) for row in rows]
+        zone_rows += [_row(str(row["item_id"]), count, zones, spread) for row in rows]
     notes = [
         f"The readings of {who} were set aside: too many false alarms on catch ladders." for who in careless
     ]
     notes += [sentence for count in counts for sentence in count.sentences()]
-    found.sort(key=lambda row: (row["item_id"], row["axis"]))
-    return Zones(pa.Table.from_pylist(found, schema=SCHEMA), tuple(counts), tuple(notes))
+    zone_rows.sort(key=lambda row: (row["item_id"], row["axis"]))
+    return Zones(pa.Table.from_pylist(zone_rows, schema=SCHEMA), tuple(counts), tuple(notes))
 
 
-def _row(item_id: str, count: ZoneNotes, zones: Mapping[str, _Zone], spread: _Zone | None) -> dict[str, Any]:
+def _row(item_id: str, count: ZoneNotes, zones: Mapping[str, _Zone], spread: _Zone | None) -> ZonesRow:
     """Make one row of the table: the item's own zone, else the quantiles of the others'."""
     zone = None if count.unreliable else zones.get(item_id, spread)
     if count.unreliable:
@@ -181,7 +183,7 @@ def _row(item_id: str, count: ZoneNotes, zones: Mapping[str, _Zone], spread: _Zo
     }
 
 
-def _careless(readings: Sequence[Mapping[str, Any]]) -> list[str]:
+def _careless(readings: Sequence[Reading]) -> list[str]:
     """Name readers who mark changes on ladders where nothing changes."""
     shown: Counter[str] = Counter()
     alarms: Counter[str] = Counter()
@@ -192,18 +194,18 @@ def _careless(readings: Sequence[Mapping[str, Any]]) -> list[str]:
     return sorted(who for who in shown if wilson(alarms[who], shown[who])[0] > FALSE_ALARMS)
 
 
-def _by_readings(axis: Axis, readings: Sequence[Mapping[str, Any]]) -> tuple[dict[str, _Zone], ZoneNotes]:
+def _by_readings(axis: Axis, readings: Sequence[Reading]) -> tuple[dict[str, _Zone], ZoneNotes]:
     """Make the zones of the items read on one axis: the two readers assigned first, by one protocol."""
     first = [reading for reading in readings if not reading["repeat"]]
     fresh = [reading for reading in first if _is_fresh(axis, reading)]
     protocols = Counter(reading["protocol"] for reading in fresh)
     main = min(protocols, key=lambda name: (-protocols[name], name)) if protocols else ""
     same = [reading for reading in fresh if reading["protocol"] == main]
-    kept = [reading for reading in same if reading["perceptible"] > axis.strengths[0] * (1 + 1e-9)]
-    by_item: dict[str, list[Mapping[str, Any]]] = {}
-    for reading in kept:
+    usable = [reading for reading in same if reading["perceptible"] > axis.strengths[0] * (1 + 1e-9)]
+    by_item: dict[str, list[Reading]] = {}
+    for reading in usable:
         by_item.setdefault(reading["item_id"], []).append(reading)
-    pairs = {item_id: held[:2] for item_id, held in by_item.items() if len(held) > 1}
+    pairs = {item_id: rows[:2] for item_id, rows in by_item.items() if len(rows) > 1}
     zones = {item_id: _pair_zone(axis, pair) for item_id, pair in pairs.items()}
     apart = sum(_far_apart(zone, axis.strengths[-1]) for zone in zones.values())
     return zones, ZoneNotes(
@@ -211,19 +213,19 @@ def _by_readings(axis: Axis, readings: Sequence[Mapping[str, Any]]) -> tuple[dic
         provisional=False,
         read=len(zones),
         single=len(by_item) - len(pairs),
-        at_first_rung=len(same) - len(kept),
+        at_first_rung=len(same) - len(usable),
         stale=len(first) - len(fresh),
         other_protocol=len(fresh) - len(same),
         unreliable=bool(zones) and 2 * apart >= len(zones),
     )
 
 
-def _is_fresh(axis: Axis, reading: Mapping[str, Any]) -> bool:
+def _is_fresh(axis: Axis, reading: Reading) -> bool:
     """Say whether a reading is of the pixels that the axis draws today."""
     return not reading["stale"] and reading["recipe_version"] in {None, axis.recipe_version}
 
 
-def _pair_zone(axis: Axis, pair: Sequence[Mapping[str, Any]]) -> _Zone:
+def _pair_zone(axis: Axis, pair: Sequence[Reading]) -> _Zone:
     """Make a zone of two readings; "never" counts as beyond the last rung."""
     points = [float(reading["perceptible"]) for reading in pair]
     objections = [reading["objectionable"] for reading in pair]
@@ -240,10 +242,10 @@ def _quantiles(zones: Mapping[str, _Zone]) -> _Zone | None:
     """Give the zone that unread items take: cautious quantiles, by order so that "never" can be one."""
     if not zones:
         return None
-    held = list(zones.values())
-    low = np.quantile([zone.low for zone in held], QUANTILE, method="lower")
-    high = np.quantile([zone.high for zone in held], 1 - QUANTILE, method="higher")
-    objectionable = np.quantile([zone.objectionable for zone in held], 1 - QUANTILE, method="higher")
+    every = list(zones.values())
+    low = np.quantile([zone.low for zone in every], QUANTILE, method="lower")
+    high = np.quantile([zone.high for zone in every], 1 - QUANTILE, method="higher")
+    objectionable = np.quantile([zone.objectionable for zone in every], 1 - QUANTILE, method="higher")
     return _Zone(float(low), float(high), float(objectionable))
 
 
@@ -252,9 +254,9 @@ def _modelled(
 ) -> dict[str, dict[str, _Zone]]:
     """Let two models take the place of two readers, on up to `MODELLED` items drawn by the seed."""
     asked = [axis for axis in axes if axis.visibility is not None]
-    found: dict[str, dict[str, _Zone]] = {axis.name: {} for axis in asked}
+    zones: dict[str, dict[str, _Zone]] = {axis.name: {} for axis in asked}
     if not asked:
-        return found
+        return zones
     drawn = sorted(rows, key=lambda row: text_digest(str(seed), "zones", str(row["item_id"])))[:MODELLED]
 
     def look(row: Mapping[str, Any]) -> list[Points | None]:
@@ -265,5 +267,5 @@ def _modelled(
         for row, points in zip(drawn, pool.map(look, drawn), strict=True):
             for axis, point in zip(asked, points, strict=True):
                 if point is not None:
-                    found[axis.name][str(row["item_id"])] = _Zone(point.low, point.high, axis.overdone)
-    return found
+                    zones[axis.name][str(row["item_id"])] = _Zone(point.low, point.high, axis.overdone)
+    return zones

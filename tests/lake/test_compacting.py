@@ -15,7 +15,6 @@ from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
 from judge_audit.lake import compaction as compacting
-from judge_audit.lake import merge as merging
 from judge_audit.lake.compaction import compact
 from judge_audit.lake.connect import connect, views_sql
 
@@ -62,14 +61,14 @@ def test_nothing_new_writes_nothing(busy):
 
 
 def test_parts_of_many_rows_stay_apart_by_judge_and_large_ones_stay_as_they_are(busy, monkeypatch):
-    monkeypatch.setattr(merging, "ALONE", 10)
-    monkeypatch.setattr(merging, "FULL", 30)
+    monkeypatch.setattr(compacting, "ALONE", 10)
+    monkeypatch.setattr(compacting, "FULL", 30)
     before = everything(busy.url)
     compact(busy, now=NOW)
     assert everything(busy.url) == before
     held = busy.contents().parts
     assert {part.partition for part in held if part.table == "calls"} == {"judge-0", "judge-1", "judge-2"}
-    large = {part.path for part in held if part.rows >= merging.FULL}
+    large = {part.path for part in held if part.rows >= compacting.FULL}
     fill(busy, seed=9)
     before = everything(busy.url)
     compact(busy, now=LATER)

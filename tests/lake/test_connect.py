@@ -6,7 +6,7 @@ import pytest
 from judge_audit.core.errors import MachineryError
 from judge_audit.core.tables import TABLES, from_rows, schema
 from judge_audit.lake import Lake
-from judge_audit.lake.connect import View, connect, in_order, parse_view, shipped_views, told, views_sql
+from judge_audit.lake.connect import View, connect, in_order, parse_view, relations, shipped_views, views_sql
 
 
 def rows(lake, query):
@@ -124,7 +124,7 @@ def test_the_printed_views_serve_plain_duckdb(small_lake, tmp_path):
 
 
 def test_the_list_of_tables_counts_rows_and_says_what_one_is(small_lake):
-    listed = {entry.name: entry for entry in told(small_lake)}
+    listed = {entry.name: entry for entry in relations(small_lake)}
     assert set(listed) == {*TABLES, *shipped_views()}
     assert (listed["calls"].rows, listed["calls"].kind) == (14, "table")
     assert (listed["responses"].rows, listed["responses"].kind) == (7, "view")

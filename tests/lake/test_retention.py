@@ -15,8 +15,7 @@ from judge_audit.decisions.gate.evaluate import candidate_of
 from judge_audit.lake import Lake
 from judge_audit.lake import compaction as compacting
 from judge_audit.lake.audits import find_audit
-from judge_audit.lake.compaction import compact
-from judge_audit.lake.compaction_summary import compaction_lines
+from judge_audit.lake.compaction import compact, compaction_lines
 from judge_audit.lake.connect import connect
 from judge_audit.stimuli.combinations import chosen_id, soundings_id
 

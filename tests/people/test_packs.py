@@ -234,7 +234,7 @@ def test_a_changed_key_is_refused(lake, pack, change):
 
 
 def test_a_key_that_was_sealed_anew_is_not_the_lakes(lake, pack):
-    from judge_audit.people.packs import seal
+    from judge_audit.people.review_pack import seal
 
     key = key_of(pack)
     key["rows"][0]["item_id"] = "invented"

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from judge_audit.demo.photos import cut_crops
-from judge_audit.people.spatial_visibility import (
+from judge_audit.people.visibility import (
     PIXELS_PER_DEGREE,
+    lab,
+    provisional_points,
     sensitivity,
     spatial_lab,
     standard_observer,
 )
-from judge_audit.people.visibility import lab, provisional_points
 from judge_audit.stimuli.axes import builtin_axes
 
 PHOTOS = [crop.pixels for crop in cut_crops(9, 320, 1)]

@@ -14,10 +14,9 @@ from judge_audit.lake import Lake
 from judge_audit.people.study.build_plan import Wishes, plan_study
 from judge_audit.people.study.folder import make_folder, register
 from judge_audit.people.study.marks import Marks
-from judge_audit.people.study.picture_provider import Gallery
+from judge_audit.people.study.picture_provider import PictureProvider
 from judge_audit.people.study.readers import add_reader
-from judge_audit.people.study.server import make_app
-from judge_audit.people.study.server_state import Desk
+from judge_audit.people.study.server import ServerState, make_app
 from judge_audit.stimuli.axes import builtin_axes
 
 AXES = {name: axis for name, axis in builtin_axes().items() if name in {"saturation+", "blur", "crop"}}
@@ -73,20 +72,20 @@ def study_in(folder, names=("ana", "ben"), **wishes):
     return made, lake, tokens
 
 
-def desk_of(folder, lake):
+def state_of(folder, lake):
     marks = Marks(folder.study, lake)
     marks.load()
     heard = []
-    return Desk(folder, marks, Gallery(AXES), secure=False, say=heard.append), heard
+    return ServerState(folder, marks, PictureProvider(AXES), secure=False, say=heard.append), heard
 
 
-def client_of(desk, **more):
-    app = make_app(desk, frozenset({"127.0.0.1"}), "")
+def client_of(state, **more):
+    app = make_app(state, frozenset({"127.0.0.1"}), "")
     return TestClient(app, base_url=HOST, raise_server_exceptions=False, **more)
 
 
-def signed_in(desk, token):
-    client = client_of(desk)
+def signed_in(state, token):
+    client = client_of(state)
     client.get(f"/r/{token}")
     return client
 

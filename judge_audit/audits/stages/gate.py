@@ -18,8 +18,8 @@ from judge_audit.decisions.gate.evaluate import ask_gate, audit_of, candidate_of
 from judge_audit.decisions.gate.model import APPROVED, Answer
 from judge_audit.decisions.gate.summary import CODES, document_of, lines_of
 from judge_audit.decisions.judge_change.change import compare_with
-from judge_audit.lake.judge_names import called
-from judge_audit.lake.queries import questions
+from judge_audit.lake.audits import called
+from judge_audit.lake.sql import questions
 from judge_audit.report.certificate import write_certificate
 from judge_audit.report.sheets.page_pictures import data_uri
 from judge_audit.stimuli.images import load_image

@@ -10,7 +10,7 @@ from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import Position
-from judge_audit.lake.judge_names import names_of
+from judge_audit.lake.audits import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

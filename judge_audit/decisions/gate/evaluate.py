@@ -28,9 +28,8 @@ from judge_audit.decisions.gate.model import (
     Question,
 )
 from judge_audit.decisions.signoffs import signoffs_of
-from judge_audit.lake.audits import LATEST, audit_digest, find_audit, see_kept
-from judge_audit.lake.judge_names import names_of
-from judge_audit.lake.queries import questions
+from judge_audit.lake.audits import LATEST, audit_digest, find_audit, names_of, see_kept
+from judge_audit.lake.sql import questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from judge_audit.decisions.gate.suites import Expectation, Suite
     from judge_audit.lake import Lake
     from judge_audit.lake.connect import View
-    from judge_audit.lake.queries import Questions
+    from judge_audit.lake.sql import Questions
 
     Row = dict[str, Any]
 
@@ -73,7 +72,7 @@ def audit_of(lake: Lake, given: str | None) -> Row:
                 f"the lake has no audit “{given}”. `judge-audit lake sql` on the table audits lists them."
             )
         return rows[0]
-    return find_audit(lake)
+    return {**find_audit(lake)}
 
 
 def held_against(lake: Lake, candidate: Row, use: str, baseline: str) -> str:

@@ -29,7 +29,7 @@ from judge_audit.decisions.judge_change.rows import (
     missing_verdicts,
     verdicts_of,
 )
-from judge_audit.lake.judge_names import called
+from judge_audit.lake.audits import called
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

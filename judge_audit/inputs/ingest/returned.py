@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.row_files import RowsRead, missing_columns, read_rows
-from judge_audit.people.freshness import ladder_digest
+from judge_audit.people.readings import ladder_digest
 from judge_audit.people.study.tasks import FORMAT, HIGH, LETTERS, LOW, NEVER
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.row_files import RowsRead
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.inputs.ingest.columns import shortened
-from judge_audit.people.packs import KEY_SUFFIX, columns_of, seal, shown_image
+from judge_audit.people.review_pack import KEY_SUFFIX, columns_of, seal, shown_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -19,8 +19,7 @@ from judge_audit.decisions.gate.model import CRITICAL, OPEN, SHUT
 from judge_audit.judges.canaries.verdict import DECLARED, UNKNOWN
 from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.lake import Lake
-from judge_audit.lake.audits import audit_left_open
-from judge_audit.lake.judge_names import names_of
+from judge_audit.lake.audits import audit_left_open, names_of
 from judge_audit.operations.notifications import AUDIT_FAILED, EPOCH_CHANGED, GATE_SHUT, hook_of, notify
 from judge_audit.operations.runs.run_history import (
     COMPLETE,

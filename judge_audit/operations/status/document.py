@@ -12,7 +12,7 @@ from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.gate.approvals import approvals_of
 from judge_audit.decisions.gate.model import CANNOT, CRITICAL, OPEN, SHUT
 from judge_audit.decisions.standings import position_of
-from judge_audit.lake.judge_names import first_names
+from judge_audit.lake.audits import first_names
 from judge_audit.operations.runs.run_history import BAD, LOST, newest, read_runs
 from judge_audit.operations.runs.run_record import GATE, lost_reason
 

@@ -1,25 +1,21 @@
-"""Planning a study: draw every ladder that is to be read, name its probes and pixels, say how long it takes."""
+"""Planning a study: which items are read on each axis, the ladders drawn, and what reading them takes."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
-from judge_audit.core.digests import pixel_digest
+from judge_audit.core.digests import pixel_digest, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import ORIGINAL
-from judge_audit.people.freshness import draw_ladder, needs_mask
-from judge_audit.people.study.item_selection import (
-    ASSUMED_SPREAD,
-    half_width,
-    items_needed,
-    ranked,
-    spread_of,
-)
+from judge_audit.measures.estimates import PASS_LEVEL
+from judge_audit.people.readings import draw_ladder, needs_mask
 from judge_audit.people.study.plan import Ladder, Study
+from judge_audit.people.zones import READ_ENOUGH
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.images import load_image
@@ -29,10 +25,90 @@ from judge_audit.stimuli.planning.probes import choose_ladder_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from judge_audit.stimuli.axes.axis import Axis
 
     Row = Mapping[str, Any]
+
+NARROW = 1.25
+"""Narrow enough: the 90 % interval of an axis's typical threshold reaches no further than this factor either way."""
+
+ASSUMED_SPREAD = 0.5
+"""Spread of thresholds over items (SD of the natural logarithm) where too few are read to know: a factor of 1.6."""
+
+KNOWN_FROM = 8
+"""Items read on an axis before their own spread counts."""
+
+
+def spread_of(readings: Sequence[Row], axis: str) -> float | None:
+    """Give the spread of an axis's thresholds over items, from readings there are already.
+
+    Args:
+        readings: Rows of readings.
+        axis: The axis.
+
+    Returns:
+        SD of the natural logarithm of each item's geometric mean point; None with fewer than `KNOWN_FROM` items.
+    """
+    points: dict[str, list[float]] = {}
+    for row in readings:
+        if row["axis"] == axis and not row["catch"] and math.isfinite(row["perceptible"]):
+            points.setdefault(row["item_id"], []).append(math.log(row["perceptible"]))
+    if len(points) < KNOWN_FROM:
+        return None
+    return float(np.std([float(np.mean(held)) for held in points.values()], ddof=1))
+
+
+def half_width(spread: float, items: int) -> float:
+    """Give the factor by which the 90 % interval of the typical threshold reaches up and down.
+
+    exp(t·s/√n), s the spread on the logarithm, t Student's with n − 1 degrees of freedom.
+    """
+    if items < 2:
+        return math.inf
+    t = float(special.stdtrit(items - 1, (1 + PASS_LEVEL) / 2))
+    return math.exp(t * spread / math.sqrt(items))
+
+
+def items_needed(spread: float, narrow: float = NARROW) -> int:
+    """Say how many items must be read on an axis: enough for a narrow interval, never fewer than `READ_ENOUGH`."""
+    count = READ_ENOUGH
+    while half_width(spread, count) > narrow and count < 1000:
+        count += 1
+    return count
+
+
+def ranked(items: Sequence[Row], axis: str, seed: int, used: Mapping[str, int]) -> list[Row]:
+    """Put items in the order in which they should be read on an axis.
+
+    Every prefix is spread over sources, then clusters, then topics; among equals those read least on other axes
+    come first, then the seed decides. No score is looked at.
+
+    Args:
+        items: Rows with item_id, source, cluster and topic.
+        axis: The axis.
+        seed: The study's seed.
+        used: How many other axes each item is read on already.
+    """
+    left = {str(row["item_id"]): row for row in items}
+    lot = {name: text_digest(str(seed), "read", axis, name) for name in left}
+    counts: dict[tuple[str, Any], int] = {}
+
+    def burden(name: str) -> tuple[int, int, int, int, str]:
+        row = left[name]
+        taken = (counts.get((column, row[column]), 0) for column in ("source", "cluster", "topic"))
+        source, cluster, topic = taken
+        return source, cluster, topic, used.get(name, 0), lot[name]
+
+    order = []
+    while left:
+        row = left.pop(min(left, key=burden))
+        order.append(row)
+        for column in ("source", "cluster", "topic"):
+            counts[column, row[column]] = counts.get((column, row[column]), 0) + 1
+    return order
+
 
 ASSUMED_SECONDS = {"flicker": 20.0, "slider": 30.0, "side_by_side": 40.0}
 """Seconds a ladder takes where nobody has read one yet; side by side takes twice as long as flicker (KonJND-1k)."""
@@ -137,7 +213,7 @@ def plan_study(
     """
     chosen = set(choose_ladder_items(items, wishes.ladder_items, wishes.seed))
     carriers = [row for row in items if row["item_id"] in chosen]
-    ladders, told = _read_on(carriers, axes, wishes, known, on_ladder)
+    ladders, axis_plans = _read_on(carriers, axes, wishes, known, on_ladder)
     if not ladders:
         raise UsageError(
             "there is no ladder to read: no axis was named, or nothing changes on any of these pictures."
@@ -154,7 +230,7 @@ def plan_study(
         ladders=tuple(sorted([*ladders, *catches], key=lambda ladder: ladder.key)),
     )
     seconds, timed = _seconds(known, wishes.protocol)
-    return Planned(study, tuple(told), seconds, timed)
+    return Planned(study, tuple(axis_plans), seconds, timed)
 
 
 def _read_on(
@@ -168,28 +244,28 @@ def _read_on(
     painter = Painter(carriers)
     used: dict[str, int] = {}
     ladders: list[Ladder] = []
-    told: list[AxisPlan] = []
+    axis_plans: list[AxisPlan] = []
     counts = {name: _count(known, name, wishes, len(carriers)) for name in axes}
     whole = sum(count for count, *_ in counts.values())
     for name, axis in axes.items():
         count, wanted, spread, assumed = counts[name]
-        found: list[Ladder] = []
+        drawn: list[Ladder] = []
         inert = 0
         for row in ranked(carriers, name, wishes.seed, used):
-            if len(found) == count:
+            if len(drawn) == count:
                 break
             ladder = painter.ladder(row, axis)
             if set(ladder.rung_digests) == {ladder.pixel_digest}:
                 inert += 1
                 continue
-            found.append(ladder)
+            drawn.append(ladder)
             used[ladder.item_id] = used.get(ladder.item_id, 0) + 1
             if on_ladder:
-                on_ladder(len(ladders) + len(found), whole)
-        ladders += found
-        width = half_width(spread, len(found))
-        told.append(AxisPlan(name, len(found), wanted, spread, assumed, width, inert))
-    return ladders, told
+                on_ladder(len(ladders) + len(drawn), whole)
+        ladders += drawn
+        width = half_width(spread, len(drawn))
+        axis_plans.append(AxisPlan(name, len(drawn), wanted, spread, assumed, width, inert))
+    return ladders, axis_plans
 
 
 def _count(known: Sequence[Row], axis: str, wishes: Wishes, most: int) -> tuple[int, int, float, bool]:
@@ -218,11 +294,11 @@ def _catches(carriers: Sequence[Row], axes: Mapping[str, Axis], wishes: Wishes, 
     )
     orders = {name: ranked(carriers, f"catch {name}", wishes.seed, {}) for name in axes}
     names = sorted(axes)
-    found = []
+    catches = []
     for turn in range(min(count, len(carriers) * len(names))):
         name = names[turn % len(names)]
-        found.append(_catch(orders[name][turn // len(names)], axes[name]))
-    return found
+        catches.append(_catch(orders[name][turn // len(names)], axes[name]))
+    return catches
 
 
 def _catch(row: Row, axis: Axis) -> Ladder:
@@ -281,3 +357,47 @@ class Painter:
                 self._pixels.clear()
             self._pixels[name] = loaded.pixels
         return self._pixels[name]
+
+
+def plan_lines(path: Path, planned: Planned) -> list[str]:
+    """Say what is read, how narrow it gets and how long it takes."""
+    study = planned.study
+    catches = sum(ladder.catch for ladder in study.ladders)
+    lines = [f"Study “{study.name}” in {path}: {study.slots} ladders for each reader."]
+    for axis in planned.axes:
+        spread = "assumed" if axis.assumed else "from readings"
+        basis = f"spread {axis.spread:.2f}, {spread}"
+        line = f"  {axis.axis:<16} {axis.items:>3} items: threshold within ×÷{axis.half_width:.2f} ({basis})"
+        if axis.items < axis.wanted:
+            line += f"; {axis.wanted} items would bring it within the aim"
+        lines.append(line + (f"; {axis.inert} items left out: nothing changes on them" if axis.inert else ""))
+    few = [axis.axis for axis in planned.axes if axis.items < READ_ENOUGH]
+    lines.append(f"  {catches} catch ladders on which nothing changes, {study.repeats} shown again.")
+    if few:
+        lines.append(
+            f"  Fewer than {READ_ENOUGH} items are read on {', '.join(few)}: unread items get no zone from them. "
+            "Carry ladders on more items (--ladder-items) or read more (--per-axis)."
+        )
+    how = "measured on earlier readings" if planned.timed else "an assumption until you have read some"
+    lines.append(
+        f"About {planned.minutes:.0f} minutes for each reader ({planned.seconds:.0f} s a ladder, {how}), in as many "
+        "sittings as they like."
+    )
+    return lines
+
+
+def plan_told(path: Path, planned: Planned, links: Mapping[str, str]) -> dict[str, Any]:
+    """Say the same as plain values."""
+    study = planned.study
+    return {
+        "study": str(path),
+        "study_id": study.study_id,
+        "protocol": study.protocol,
+        "ladders": study.slots,
+        "catches": sum(ladder.catch for ladder in study.ladders),
+        "repeats": study.repeats,
+        "axes": [asdict(axis) for axis in planned.axes],
+        "minutes": planned.minutes,
+        "seconds_measured": planned.timed,
+        "links": dict(links),
+    }

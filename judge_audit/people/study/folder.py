@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from judge_audit_schemas.rows import StudiesRow
+
     from judge_audit.lake import Lake
 
 STUDY_FILE = "study.json"
@@ -71,15 +73,15 @@ def make_folder(path: Path, study: Study, lake: str, project: str) -> StudyFolde
     """Make a study's folder; the same study again keeps its readers.
 
     Raises:
-        UsageError: If another study lies there.
+        UsageError: If another study is there.
     """
     if (path / STUDY_FILE).exists():
-        held = open_folder(path)
-        if held.study.study_id != study.study_id:
+        existing = open_folder(path)
+        if existing.study.study_id != study.study_id:
             raise UsageError(
-                f"{path}: another study lies there (“{held.study.name}”). Name another folder with --out."
+                f"{path}: another study lies there (“{existing.study.name}”). Name another folder with --out."
             )
-        return held
+        return existing
     try:
         path.mkdir(parents=True, exist_ok=True)
         made = StudyFolder(path, study, lake, project)
@@ -124,7 +126,7 @@ def open_folder(path: Path) -> StudyFolder:
 
 def register(lake: Lake, study: Study) -> None:
     """Put the plan of a study into the lake; one seen before costs nothing."""
-    row = {
+    row: StudiesRow = {
         "study_id": study.study_id,
         "name": study.name,
         "protocol": study.protocol,

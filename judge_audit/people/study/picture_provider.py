@@ -1,8 +1,11 @@
-"""The pictures that readers see: the very pixels of the plan, or nothing."""
+"""The pictures that readers see: the very pixels of the plan, or nothing; written so that size tells nothing."""
 
 from __future__ import annotations
 
+import secrets
+import struct
 import threading
+import zlib
 from collections import OrderedDict
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
@@ -11,7 +14,7 @@ import numpy as np
 
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import UsageError
-from judge_audit.people.freshness import draw_ladder
+from judge_audit.people.readings import draw_ladder
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.images import load_image
 from judge_audit.stimuli.masks import load_mask, mask_digest
@@ -38,7 +41,7 @@ class StaleLadderError(UsageError):
 
 
 @dataclass(eq=False, slots=True)
-class Gallery:
+class PictureProvider:
     """Draws ladders for readers, and keeps the latest ones.
 
     Attributes:
@@ -123,3 +126,36 @@ def _stale(ladder: Ladder, why: str) -> StaleLadderError:
         f"the ladder of {ladder.axis} on “{ladder.item_id}” is not the planned one: {why}. Plan the study again; "
         "what was read of the old pictures is stale."
     )
+
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+RANDOM = b"rnDm"
+"""A private chunk that every reader of PNG skips; it makes two files of one picture differ."""
+
+
+def stored_png(pixels: NDArray[np.uint8]) -> bytes:
+    """Write pixels as a PNG whose length depends on their size alone.
+
+    A compressed file would be shorter for a blurred or a darker copy, and the same for the same picture: it would
+    tell the reader what is changed.
+
+    Args:
+        pixels: 8-bit sRGB, shape (height, width, 3).
+    """
+    height, width = pixels.shape[:2]
+    rows = np.zeros((height, 1 + 3 * width), np.uint8)
+    rows[:, 1:] = pixels.reshape(height, 3 * width)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"".join(
+        (
+            SIGNATURE,
+            _chunk(b"IHDR", header),
+            _chunk(RANDOM, secrets.token_bytes(16)),
+            _chunk(b"IDAT", zlib.compress(rows.tobytes(), 0)),
+            _chunk(b"IEND", b""),
+        )
+    )
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

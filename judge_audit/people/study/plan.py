@@ -19,11 +19,11 @@ PROTOCOL_VERSION = "1"
 """Raised whenever ladders are shown otherwise: rate of the flicker, steps, surround, order."""
 
 HALF_PERIOD_MS = 250
-"""How long original and copy stand in turn under flicker: two changes back and forth a second, below the three
+"""How long original and copy are shown in turn under flicker: two changes back and forth a second, below the three
 flashes a second that can harm (WCAG 2.2, 2.3.1)."""
 
 MOST_LEAD = 2
-"""At most so many steps of the original stand before the first rung, so that a place on the slider tells nothing."""
+"""At most so many steps of the original precede the first rung, so that a place on the slider tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,9 @@ class Study:
 
     def as_json(self) -> dict[str, Any]:
         """Give the plan as plain values."""
-        told = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        told["ladders"] = [asdict(ladder) for ladder in self.ladders]
-        return {"format": FORMAT, "protocol_version": PROTOCOL_VERSION, **told}
+        plan = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        plan["ladders"] = [asdict(ladder) for ladder in self.ladders]
+        return {"format": FORMAT, "protocol_version": PROTOCOL_VERSION, **plan}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Study:
@@ -124,8 +124,8 @@ class Study:
         ladders = tuple(
             Ladder(**{**row, **{name: tuple(row[name]) for name in lists}}) for row in content["ladders"]
         )
-        told = {entry.name: content[entry.name] for entry in fields(cls)}
-        return cls(**{**told, "ladders": ladders})
+        values = {entry.name: content[entry.name] for entry in fields(cls)}
+        return cls(**{**values, "ladders": ladders})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Slot:
     Attributes:
         ladder: The ladder.
         repeat: 0 when it is shown first, 1 when it is shown again.
-        lead: Steps of the original that stand before its first rung.
+        lead: Steps of the original that precede its first rung.
     """
 
     ladder: Ladder
@@ -158,7 +158,7 @@ class Slot:
 def slots_of(study: Study, reader: str) -> tuple[Slot, ...]:
     """Put the ladders in a reader's own order.
 
-    A repeated ladder stands in the first third and again in the last third.
+    A repeated ladder comes in the first third and again in the last third.
 
     Args:
         study: The study.

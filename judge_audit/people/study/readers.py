@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 DAYS = 14
-"""Days a link is good for, unless told otherwise."""
+"""Days a link is good for, unless given otherwise."""
 
 NAME = re.compile(r"[\w.@+ -]{1,80}")
 SESSION = re.compile(r"([0-9a-f]{16})\.([0-9a-f]{32})\.([0-9a-f]{64})")
@@ -29,7 +29,7 @@ class Reader:
 
     Attributes:
         reader_id: A random name that tells nothing.
-        annotator_id: Who it is, as it stands in the readings.
+        annotator_id: Who it is, as in the readings.
         order: Place in which the reader was assigned; the first two make the zones.
         token_hash: SHA-256 of the token in the personal link.
         expires_at: Until when the link is good.
@@ -73,7 +73,7 @@ def add_reader(
     """Add a reader.
 
     Returns:
-        All readers, and the token of the new one's link: it is told once and kept nowhere.
+        All readers, and the token of the new one's link: it is shown once and stored nowhere.
 
     Raises:
         UsageError: If the name cannot be one, or is that of a reader there is: two readings are worth something
@@ -98,17 +98,17 @@ def renew(
     readers: Sequence[Reader], annotator_id: str, now: datetime, days: int = DAYS
 ) -> tuple[tuple[Reader, ...], str]:
     """Give a reader a new link; the old one and every session that it opened end."""
-    held = find(readers, annotator_id)
+    current = find(readers, annotator_id)
     token = secrets.token_urlsafe(32)
     until = now + timedelta(days=_sound(days))
-    made = replace(held, token_hash=token_hash(token), expires_at=until, revoked=False)
-    return tuple(made if reader is held else reader for reader in readers), token
+    made = replace(current, token_hash=token_hash(token), expires_at=until, revoked=False)
+    return tuple(made if reader is current else reader for reader in readers), token
 
 
 def revoke(readers: Sequence[Reader], annotator_id: str) -> tuple[Reader, ...]:
     """Withdraw a reader's link; what was read stays."""
-    held = find(readers, annotator_id)
-    return tuple(replace(reader, revoked=True) if reader is held else reader for reader in readers)
+    current = find(readers, annotator_id)
+    return tuple(replace(reader, revoked=True) if reader is current else reader for reader in readers)
 
 
 def find(readers: Sequence[Reader], annotator_id: str) -> Reader:
@@ -134,8 +134,8 @@ def by_token(readers: Sequence[Reader], token: str, now: datetime | None = None)
     """Find the reader whose link bears a token, None if there is none who may read now."""
     digest = token_hash(token)
     now = now or datetime.now(UTC)
-    found = [reader for reader in readers if hmac.compare_digest(reader.token_hash, digest)]
-    return found[0] if found and found[0].open_at(now) else None
+    bearers = [reader for reader in readers if hmac.compare_digest(reader.token_hash, digest)]
+    return bearers[0] if bearers and bearers[0].open_at(now) else None
 
 
 def open_session(reader: Reader, key: bytes) -> str:

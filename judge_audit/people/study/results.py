@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.measures.agreement import INTERVAL, Ratings, alpha
-from judge_audit.measures.estimates import wilson
+from judge_audit.measures.estimates import PASS_LEVEL, Estimate, wilson
 from judge_audit.measures.influence import Clusters
-from judge_audit.people.study.figures import Figure, estimated, factor, finite, log_point, median, share
-from judge_audit.people.study.marks import SECOND, Marks
+from judge_audit.people.study.marks import SECOND, MarkRow, Marks
 from judge_audit.people.study.plan import slots_of
 from judge_audit.people.zones import APART, FALSE_ALARMS, QUANTILE, READ_ENOUGH
 
@@ -24,10 +23,68 @@ if TYPE_CHECKING:
     from judge_audit.people.study.plan import Ladder, Study
     from judge_audit.people.study.readers import Reader
 
-    Row = Mapping[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with its 90 % interval and what it rests on; None where there is none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+def factor(apart: Mapping[str, Sequence[float]]) -> Figure:
+    """Give the mean of differences of logarithms as a factor, its interval by clusters with Student's t."""
+    means = [float(np.mean(moves)) for moves in apart.values()]
+    n = sum(map(len, apart.values()))
+    if not means:
+        return Figure(None, None, None, 0)
+    value = float(np.mean(means))
+    if len(means) < 2:
+        return Figure(math.exp(value), None, None, n)
+    variance = float(np.var(means, ddof=1)) / len(means)
+    estimate = Estimate(value, variance, len(means) - 1, n, len(means))
+    found = estimated(value, estimate, n)
+    ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
+    return Figure(math.exp(value), ends[0], ends[1], n)
+
+
+def estimated(value: float, estimate: Estimate, n: int) -> Figure:
+    """Make a figure of an estimate; its interval is left out where it would not be honest."""
+    low, high = estimate.interval(PASS_LEVEL)
+    sound = math.isfinite(low) and math.isfinite(high)
+    return Figure(value, low if sound else None, high if sound else None, n)
+
+
+def share(hits: int, n: int) -> Figure:
+    """Make a figure of a share (Wilson)."""
+    if not n:
+        return Figure(None, None, None, 0)
+    low, high = wilson(hits, n)
+    return Figure(hits / n, low, high, n)
+
+
+def log_point(ladder: Ladder, strength: float) -> float:
+    """Give the logarithm of a point; "never" counts as one rung beyond the last."""
+    if math.isfinite(strength):
+        return math.log(strength)
+    last = ladder.strengths[-1]
+    return math.log(last) + (math.log(last / ladder.strengths[-2]) if len(ladder.strengths) > 1 else 1.0)
+
+
+def median(values: Sequence[float]) -> float | None:
+    """Give the lower median, so that "never" can be one."""
+    return finite(float(np.quantile(values, 0.5, method="lower"))) if values else None
+
+
+def finite(value: float) -> float | None:
+    """Give a number, None for "never"."""
+    return value if math.isfinite(value) else None
+
 
 OUT_OF_LINE = 1.5
-"""A reader is out of line whose points lie, by the whole interval, more than this factor from those of most others."""
+"""A reader is out of line whose points are, by the whole interval, more than this factor from those of most others."""
 
 CLOSE = 2.0
 """Two points within this factor count as close."""
@@ -86,7 +143,7 @@ class AxisResult:
         objectionable: Median of the larger objectionable points; None for never or not asked.
         alpha: Krippendorff's α (interval) of the logarithm of strength, all readers.
         ratio: Factor between the second reader's points and the first's.
-        close: Share of items whose two points lie within a factor of two.
+        close: Share of items whose two points are within a factor of two.
         unreliable: Whether the points are a factor of four apart on half the items.
     """
 
@@ -142,23 +199,23 @@ def results_of(study: Study, lake: Lake, readers: Sequence[Reader]) -> Results:
         reader.annotator_id for reader in readers if _is_careless(latest.values(), reader.annotator_id)
     }
     ladders = {ladder.key: ladder for ladder in study.ladders}
-    told = tuple(_reader(study, reader, rows, latest, ladders, careless) for reader in readers)
+    of_readers = tuple(_reader(study, reader, rows, latest, ladders, careless) for reader in readers)
     names = sorted({ladder.axis for ladder in study.ladders if not ladder.catch})
-    of_axis: dict[str, list[Row]] = {name: [] for name in names}
+    of_axis: dict[str, list[MarkRow]] = {name: [] for name in names}
     for row in latest.values():
         if not row["catch"] and not row["repeat"] and row["annotator_id"] not in careless:
             of_axis[row["axis"]].append(row)
     axes = tuple(_axis(ladders, name, of_axis[name]) for name in names)
-    return Results(study.study_id, study.name, study.protocol, study.renderer, told, axes, len(rows))
+    return Results(study.study_id, study.name, study.protocol, study.renderer, of_readers, axes, len(rows))
 
 
-def _is_careless(rows: Iterable[Row], who: str) -> bool:
+def _is_careless(rows: Iterable[MarkRow], who: str) -> bool:
     """Tell whether a reader marks too many ladders on which nothing changes."""
     alarms, shown = _alarms(rows, who)
     return wilson(alarms, shown)[0] > FALSE_ALARMS
 
 
-def _alarms(rows: Iterable[Row], who: str) -> tuple[int, int]:
+def _alarms(rows: Iterable[MarkRow], who: str) -> tuple[int, int]:
     catches = [row for row in rows if row["catch"] and row["annotator_id"] == who]
     return sum(math.isfinite(row["perceptible"]) for row in catches), len(catches)
 
@@ -166,8 +223,8 @@ def _alarms(rows: Iterable[Row], who: str) -> tuple[int, int]:
 def _reader(
     study: Study,
     reader: Reader,
-    rows: Sequence[Row],
-    latest: Mapping[Any, Row],
+    rows: Sequence[MarkRow],
+    latest: Mapping[Any, MarkRow],
     ladders: Mapping[Any, Ladder],
     careless: set[str],
 ) -> ReaderResult:
@@ -205,18 +262,18 @@ def _is_far(against: Figure) -> bool:
     return against.low > OUT_OF_LINE or against.high < 1 / OUT_OF_LINE
 
 
-def _consistency(own: Sequence[Row], ladders: Mapping[Any, Ladder]) -> Figure:
+def _consistency(own: Sequence[MarkRow], ladders: Mapping[Any, Ladder]) -> Figure:
     """Give the share of repeated ladders that a reader marked within one rung of the first time."""
-    held: dict[Any, dict[int, Row]] = defaultdict(dict)
+    by_ladder: dict[Any, dict[int, MarkRow]] = defaultdict(dict)
     for row in own:
-        held[_key(row)][row["repeat"]] = row
-    pairs = [(ladders[key], pair[0], pair[1]) for key, pair in held.items() if len(pair) > 1]
+        by_ladder[_key(row)][row["repeat"]] = row
+    pairs = [(ladders[key], pair[0], pair[1]) for key, pair in by_ladder.items() if len(pair) > 1]
     same = sum(abs(_rung(ladder, one) - _rung(ladder, two)) <= 1 for ladder, one, two in pairs)
     return share(same, len(pairs))
 
 
 def _points(
-    latest: Mapping[Any, Row], ladders: Mapping[Any, Ladder]
+    latest: Mapping[Any, MarkRow], ladders: Mapping[Any, Ladder]
 ) -> dict[tuple[str, str, bool], dict[str, float]]:
     """Give the logarithm of every point, by ladder and reader."""
     points: dict[tuple[str, str, bool], dict[str, float]] = defaultdict(dict)
@@ -234,28 +291,29 @@ def _against(
 ) -> Figure:
     """Give the factor between one reader's points and the median of others' on the same ladders."""
     apart: dict[str, list[float]] = defaultdict(list)
-    for key, held in points.items():
-        beside = [value for name, value in held.items() if name in others]
-        if who in held and beside:
-            apart[ladders[key].cluster].append(held[who] - float(np.median(beside)))
+    for key, by_reader in points.items():
+        of_others = [value for name, value in by_reader.items() if name in others]
+        if who in by_reader and of_others:
+            apart[ladders[key].cluster].append(by_reader[who] - float(np.median(of_others)))
     return factor(apart)
 
 
-def _axis(ladders: Mapping[Any, Ladder], name: str, rows: Sequence[Row]) -> AxisResult:
+def _axis(ladders: Mapping[Any, Ladder], name: str, rows: Sequence[MarkRow]) -> AxisResult:
     """Say what was found on one axis: the two readers assigned first make its points."""
-    ladder = next(held for held in ladders.values() if held.axis == name and not held.catch)
+    ladder = next(one for one in ladders.values() if one.axis == name and not one.catch)
     first, last = ladder.strengths[0], ladder.strengths[-1]
-    by_item: dict[str, list[Row]] = defaultdict(list)
+    by_item: dict[str, list[MarkRow]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row["row"]):
         if row["perceptible"] > first * (1 + 1e-9):
             by_item[row["item_id"]].append(row)
-    pairs = {item: held[:2] for item, held in sorted(by_item.items()) if len(held) > 1}
+    pairs = {item: marks[:2] for item, marks in sorted(by_item.items()) if len(marks) > 1}
     points = [sorted(float(row["perceptible"]) for row in pair) for pair in pairs.values()]
     lows, highs = [pair[0] for pair in points], [pair[1] for pair in points]
     objections = [
-        max(row["objectionable"] for row in pair)
+        max(asked)
         for pair in pairs.values()
-        if all(row["objectionable"] is not None for row in pair)
+        if len(asked := [row["objectionable"] for row in pair if row["objectionable"] is not None])
+        == len(pair)
     ]
     apart: dict[str, list[float]] = defaultdict(list)
     for pair in pairs.values():
@@ -263,7 +321,7 @@ def _axis(ladders: Mapping[Any, Ladder], name: str, rows: Sequence[Row]) -> Axis
         apart[ladders[_key(pair[0])].cluster].append(two - one)
     lent = len(points) >= READ_ENOUGH
     far = sum(min(high, last) > APART * low for low, high in points)
-    close = sum(abs(move) <= math.log(CLOSE) + 1e-9 for held in apart.values() for move in held)
+    close = sum(abs(move) <= math.log(CLOSE) + 1e-9 for moves in apart.values() for move in moves)
     names = [row["annotator_id"] for row in next(iter(pairs.values()), [])]
     return AxisResult(
         axis=name,
@@ -286,20 +344,20 @@ def _axis(ladders: Mapping[Any, Ladder], name: str, rows: Sequence[Row]) -> Axis
     )
 
 
-def _alpha(ladders: Mapping[Any, Ladder], by_item: Mapping[str, Sequence[Row]]) -> Figure:
+def _alpha(ladders: Mapping[Any, Ladder], by_item: Mapping[str, Sequence[MarkRow]]) -> Figure:
     """Give Krippendorff's α of the logarithm of strength over all readers."""
     items = {item: number for number, item in enumerate(sorted(by_item))}
-    readers = sorted({row["annotator_id"] for held in by_item.values() for row in held})
-    told = [
+    readers = sorted({row["annotator_id"] for marks in by_item.values() for row in marks})
+    marks_of = [
         (items[item], readers.index(row["annotator_id"]), log_point(ladders[_key(row)], row["perceptible"]))
-        for item, held in by_item.items()
-        for row in held
+        for item, marks in by_item.items()
+        for row in marks
     ]
     names = [ladders[_key(by_item[item][0])].cluster for item in items]
-    if not told:
+    if not marks_of:
         return Figure(None, None, None, 0)
     _, clusters = np.unique(names, return_inverse=True)
-    columns = tuple(np.array(column) for column in zip(*told, strict=True))
+    columns = tuple(np.array(column) for column in zip(*marks_of, strict=True))
     shared = Clusters(clusters, np.zeros(int(clusters.max()) + 1, np.intp))
     found = alpha(Ratings(columns[0], columns[1], columns[2].astype(float), shared), INTERVAL)
     if not found.alpha.defined:
@@ -308,11 +366,11 @@ def _alpha(ladders: Mapping[Any, Ladder], by_item: Mapping[str, Sequence[Row]]) 
     return estimated(found.alpha.value, estimate, len(found.items))
 
 
-def _rung(ladder: Ladder, row: Row) -> int:
+def _rung(ladder: Ladder, row: MarkRow) -> int:
     """Give the rung that was marked; one beyond the last for never."""
     point = float(row["perceptible"])
     return 1 + sum(value < point * (1 - 1e-9) for value in ladder.strengths)
 
 
-def _key(row: Row) -> tuple[str, str, bool]:
+def _key(row: MarkRow) -> tuple[str, str, bool]:
     return row["item_id"], row["axis"], row["catch"]

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from judge_audit.people.study.figures import Figure
-    from judge_audit.people.study.results import AxisResult, ReaderResult, Results
+    from judge_audit.people.study.results import AxisResult, Figure, ReaderResult, Results
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM, ROW = 300, 10, 22, 8, 24, 9
 
@@ -67,14 +66,14 @@ def lines_of(results: Results) -> list[str]:
     """Say the results in lines."""
     lines = [say("study.title", name=results.name), lead(results), ""]
     for reader in results.readers:
-        told = [
+        parts = [
             f"{say('study.read')} {say('study.done', read=reader.read, of=reader.of)}",
             f"{say('study.alarms')} {share_text(reader.alarms)}",
             f"{say('study.consistency')} {share_text(reader.consistency)}",
             f"{say('study.against')} {factor_text(reader.against)}",
             standing(reader)[1],
         ]
-        lines.append(f"{reader.reader}: " + "; ".join(told))
+        lines.append(f"{reader.reader}: " + "; ".join(parts))
     lines += [f"  {sentence}" for sentence in why(results)]
     lines.append("")
     wide = max((len(axis.axis) for axis in results.axes), default=0)
@@ -101,14 +100,14 @@ def standing(reader: ReaderResult) -> tuple[str, str]:
 
 def why(results: Results) -> list[str]:
     """Explain who is set aside or out of line."""
-    found = [say("study.set_aside_why", reader=row.reader) for row in results.readers if row.set_aside]
-    found += [
+    sentences = [say("study.set_aside_why", reader=row.reader) for row in results.readers if row.set_aside]
+    sentences += [
         say("study.out_of_line_why", reader=row.reader, factor=number(row.against.value))
         for row in results.readers
         if row.out_of_line and not row.set_aside
     ]
     usable = [row for row in results.readers if row.read and not row.set_aside]
-    return [*found, say("study.two_alone")] if len(usable) == 2 else found
+    return [*sentences, say("study.two_alone")] if len(usable) == 2 else sentences
 
 
 def axis_note(axis: AxisResult) -> str:

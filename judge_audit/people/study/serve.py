@@ -11,15 +11,16 @@ from judge_audit.core.network import is_loopback
 from judge_audit.lake import Lake
 from judge_audit.people.study.folder import register
 from judge_audit.people.study.marks import Marks
-from judge_audit.people.study.middleware import LOOPBACK
-from judge_audit.people.study.picture_provider import Gallery
-from judge_audit.people.study.server_state import Desk
+from judge_audit.people.study.picture_provider import PictureProvider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from judge_audit.people.study.folder import StudyFolder
+    from judge_audit.people.study.server import ServerState
     from judge_audit.stimuli.axes.axis import Axis
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 EXPOSED = (
     "Warning: this page is now reachable from other machines over plain HTTP. Links and marks can be read and changed "
@@ -53,26 +54,26 @@ def serve_study(
     """
     import uvicorn  # noqa: PLC0415 - only where a page is served
 
-    from judge_audit.people.study.server import make_app  # noqa: PLC0415 - it brings the web framework
+    from judge_audit.people.study.server import ServerState, make_app  # noqa: PLC0415 - it brings the web framework
 
-    gallery = Gallery(axes)
+    pictures = PictureProvider(axes)
     say(f"Checking {len(folder.study.ladders)} ladders …")
-    check_ladders(folder, gallery)
-    held = Lake.open(lake)
-    register(held, folder.study)
-    marks = Marks(folder.study, held)
+    check_ladders(folder, pictures)
+    opened_lake = Lake.open(lake)
+    register(opened_lake, folder.study)
+    marks = Marks(folder.study, opened_lake)
     marks.load()
-    desk = Desk(folder, marks, gallery, secure=url.startswith("https://"), say=say)
+    state = ServerState(folder, marks, pictures, secure=url.startswith("https://"), say=say)
     parts = urlsplit(url)
     if url and (parts.scheme not in {"http", "https"} or not parts.netloc):
         raise UsageError(f"--url {url}: write https://NAME or http://NAME:PORT.")
     hosts = LOOPBACK | ({parts.hostname} if parts.hostname else set()) | _names(host)
-    app = make_app(desk, frozenset(hosts), f"{parts.scheme}://{parts.netloc}" if url else "")
+    app = make_app(state, frozenset(hosts), f"{parts.scheme}://{parts.netloc}" if url else "")
     listening = _listen(host, port)
     if not is_loopback(host):
         say(EXPOSED)
     shown = f"[{host}]" if ":" in host else host
-    _greet(desk, f"http://{shown}:{listening.getsockname()[1]}")
+    _greet(state, f"http://{shown}:{listening.getsockname()[1]}")
     settings = uvicorn.Config(
         app,
         log_level="critical",
@@ -87,7 +88,7 @@ def serve_study(
         listening.close()
 
 
-def check_ladders(folder: StudyFolder, gallery: Gallery) -> None:
+def check_ladders(folder: StudyFolder, pictures: PictureProvider) -> None:
     """Draw every ladder once.
 
     Raises:
@@ -96,7 +97,7 @@ def check_ladders(folder: StudyFolder, gallery: Gallery) -> None:
     faults = []
     for ladder in folder.study.ladders:
         try:
-            gallery.rungs(ladder)
+            pictures.rungs(ladder)
         except UsageError as error:
             faults.append(f"{ladder.item_id}: {error}")
     if faults:
@@ -105,31 +106,33 @@ def check_ladders(folder: StudyFolder, gallery: Gallery) -> None:
         raise UsageError(f"this study cannot be served:\n{shown}{more}")
 
 
-def _greet(desk: Desk, address: str) -> None:
+def _greet(state: ServerState, address: str) -> None:
     """Say where the page is and how far its readers are."""
-    _, readers = desk.readers()
-    study = desk.folder.study
-    desk.say(f"Serving “{study.name}” at {address}. Readers open it by their personal links; Ctrl-C ends it.")
+    _, readers = state.readers()
+    study = state.folder.study
+    state.say(
+        f"Serving “{study.name}” at {address}. Readers open it by their personal links; Ctrl-C ends it."
+    )
     if not readers:
-        desk.say("Nobody is invited yet: judge-audit study readers STUDY --add NAME.")
+        state.say("Nobody is invited yet: judge-audit study readers STUDY --add NAME.")
     for reader in readers:
-        done = sum(desk.marks.done(reader, slot) for slot in desk.slots(reader))
-        desk.say(f"  {reader.annotator_id}: {done} of {study.slots} read")
+        done = sum(state.marks.done(reader, slot) for slot in state.slots(reader))
+        state.say(f"  {reader.annotator_id}: {done} of {study.slots} read")
 
 
 def _listen(host: str, port: int) -> socket.socket:
     """Open the port now, so that a taken one is told in words."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
-        found.listen(256)
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(256)
     except OSError as error:
         raise MachineryError(
             f"{host}:{port} cannot be listened on ({error.strerror or error}). Choose another with --port or --host."
         ) from error
-    return found
+    return listening
 
 
 def _names(host: str) -> set[str]:
@@ -138,7 +141,7 @@ def _names(host: str) -> set[str]:
         return {f"[{host}]" if ":" in host else host}
     name = socket.gethostname()
     try:
-        found = {entry[4][0] for entry in socket.getaddrinfo(name, None)}
+        addresses = {entry[4][0] for entry in socket.getaddrinfo(name, None)}
     except OSError:
-        found = set()
-    return {name.lower(), *(f"[{entry}]" if ":" in str(entry) else str(entry) for entry in found)}
+        addresses = set()
+    return {name.lower(), *(f"[{entry}]" if ":" in str(entry) else str(entry) for entry in addresses)}

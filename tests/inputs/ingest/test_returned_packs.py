@@ -15,12 +15,11 @@ from judge_audit.core.errors import InputError, UsageError
 from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.inputs.items import read_items
 from judge_audit.lake import Lake
-from judge_audit.people.freshness import Freshness
 from judge_audit.people.labels import labels_of
+from judge_audit.people.readings import Freshness
 from judge_audit.people.study.build_plan import Wishes, plan_study
-from judge_audit.people.study.picture_provider import Gallery
-from judge_audit.people.study.task_files import key_path, write_tasks
-from judge_audit.people.study.tasks import choice_pack, label_pack, reading_pack
+from judge_audit.people.study.picture_provider import PictureProvider
+from judge_audit.people.study.tasks import choice_pack, key_path, label_pack, reading_pack, write_tasks
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.images import load_image
 
@@ -94,7 +93,7 @@ def test_labels_go_out_blind_and_come_back_by_person_and_dimension(tmp_path, ite
     assert fields["semantic"].get("maxRating") == "5"
     tasks = json.loads((tmp_path / "pack" / "tasks.json").read_text())
     name = tasks[0]["data"]["picture"].rsplit("/", 1)[1]
-    first = pack.tasks[0].told["item_id"]
+    first = pack.tasks[0].key["item_id"]
     shown = np.asarray(Image.open(tmp_path / "pack" / "pictures" / name))
     assert np.array_equal(shown, pictures(items)(first))
     answers = {task.name: [(1, {"semantic": 3, "overall": 4}), ({"id": 2, "email": "ben@x.org"}, {"semantic": 5})]
@@ -159,8 +158,8 @@ def test_first_choices_come_back_with_ties(tmp_path, items):
     assert done.rows == 3
     rows = {(row["group_id"], row["annotator_id"]): row for row in
             Lake.open(tmp_path / "lake").read("choices").to_pylist()}  # fmt: skip
-    candidates = one.told["candidates"]
-    single, tied = rows[one.told["group_id"], "1"], rows[one.told["group_id"], "2"]
+    candidates = one.key["candidates"]
+    single, tied = rows[one.key["group_id"], "1"], rows[one.key["group_id"], "2"]
     assert (single["item_id"], single["tied"], single["candidates"]) == (candidates[1], None, candidates)
     assert (tied["item_id"], tied["tied"]) == (None, [candidates[0], candidates[2]])
     with pytest.raises(InputError, match="none of A, B, C"):
@@ -189,13 +188,13 @@ def test_tables_to_be_filled_in_go_out_one_per_person_and_come_back(tmp_path, it
 
 def test_ladders_read_in_another_tool_name_the_pixels_that_were_seen(tmp_path, items):
     study = plan_study(items.to_pylist(), AXES, Wishes(name="s", per_axis=3, catches=1, repeats=1)).study
-    gallery, ladders = Gallery(AXES), {ladder.key: ladder for ladder in study.ladders}
+    pictures, ladders = PictureProvider(AXES), {ladder.key: ladder for ladder in study.ladders}
     pack = reading_pack(study)
     write_tasks(
-        pack, tmp_path / "pack", "label-studio", lambda shown: gallery.rungs(ladders[shown[0]])[shown[1]]
+        pack, tmp_path / "pack", "label-studio", lambda shown: pictures.rungs(ladders[shown[0]])[shown[1]]
     )
-    task = next(task for task in pack.tasks if not task.told["catch"])
-    catch = next(task for task in pack.tasks if task.told["catch"])
+    task = next(task for task in pack.tasks if not task.key["catch"])
+    catch = next(task for task in pack.tasks if task.key["catch"])
     said = {"perceptible": ["6"], "objectionable": ["never"]}
     never = {"perceptible": ["never"], "objectionable": ["never"]}
     taken(
@@ -203,10 +202,10 @@ def test_ladders_read_in_another_tool_name_the_pixels_that_were_seen(tmp_path, i
     )
     rows = Lake.open(tmp_path / "lake").read("readings").to_pylist()
     row = next(row for row in rows if row["annotator_id"] == "1" and not row["catch"])
-    assert row["perceptible"] == task.told["strengths"][5]
+    assert row["perceptible"] == task.key["strengths"][5]
     assert row["objectionable"] == float("inf")
     assert row["protocol"] == "strip"
-    assert row["probe_ids"] == list(task.told["probe_ids"])
+    assert row["probe_ids"] == list(task.key["probe_ids"])
     rows_of = {entry["item_id"]: entry for entry in items.to_pylist()}
     looked = Freshness(AXES, rows_of, lambda entry: load_image(entry["uri"]).pixels, lambda entry: None)
     assert not looked.is_stale(row)

@@ -10,20 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from PIL import Image
-from study_cases import AXES, HOST, client_of, desk_of, mark, signed_in, study_in
+from study_cases import AXES, HOST, client_of, mark, signed_in, state_of, study_in
 
 from judge_audit.core.digests import pixel_digest
 from judge_audit.people.study import readers as people
-from judge_audit.people.study.picture_provider import SURROUND
+from judge_audit.people.study.picture_provider import SURROUND, stored_png
 from judge_audit.people.study.plan import slots_of
-from judge_audit.people.study.png import stored_png
 
 
 @pytest.fixture
 def case(tmp_path):
     folder, lake, tokens = study_in(tmp_path)
-    desk, heard = desk_of(folder, lake)
-    return desk, tokens, heard
+    state, heard = state_of(folder, lake)
+    return state, tokens, heard
 
 
 def pixels_of(reply):
@@ -31,8 +30,8 @@ def pixels_of(reply):
     return np.asarray(Image.open(io.BytesIO(reply.content)))
 
 
-def slots(desk, place=0):
-    return slots_of(desk.folder.study, desk.readers()[1][place].reader_id)
+def slots(state, place=0):
+    return slots_of(state.folder.study, state.readers()[1][place].reader_id)
 
 
 def test_a_stored_png_holds_the_pixels_and_its_length_tells_only_their_number():
@@ -47,11 +46,11 @@ def test_a_stored_png_holds_the_pixels_and_its_length_tells_only_their_number():
 
 
 def test_a_reader_sees_the_very_pixels_that_the_plan_names(case):
-    desk, (token, _), _ = case
-    client = signed_in(desk, token)
-    for place, slot in enumerate(slots(desk), 1):
+    state, (token, _), _ = case
+    client = signed_in(state, token)
+    for place, slot in enumerate(slots(state), 1):
         ladder = client.get(f"/api/ladder/{place}").json()
-        assert len(ladder["pictures"]) == desk.folder.study.steps + 1
+        assert len(ladder["pictures"]) == state.folder.study.steps + 1
         replies = [client.get(path) for path in ladder["pictures"]]
         assert len({len(reply.content) for reply in replies}) == 1
         assert len({reply.content for reply in replies}) == len(replies)
@@ -73,14 +72,14 @@ def test_a_reader_sees_the_very_pixels_that_the_plan_names(case):
                 assert pixel_digest(picture) == slot.ladder.rung_digests[rung - 1]
         reply = mark(client, place, None)
         assert reply.json()["at"] == place + 1
-    assert client.get("/api/state").json()["at"] == desk.folder.study.slots + 1
+    assert client.get("/api/state").json()["at"] == state.folder.study.slots + 1
 
 
 def test_nothing_a_browser_is_told_before_the_mark_names_axis_strength_item_or_another_reader(tmp_path):
     folder, lake, (ana, ben) = study_in(tmp_path, ("annabel", "benedict"))
-    desk, _ = desk_of(folder, lake)
-    assert mark(signed_in(desk, ben), 1, 5).status_code == 200
-    client = signed_in(desk, ana)
+    state, _ = state_of(folder, lake)
+    assert mark(signed_in(state, ben), 1, 5).status_code == 200
+    client = signed_in(state, ana)
     replies = [client.get(path) for path in ("/", "/api/state", "/api/ladder/1", "/api/ladder/2")]
     pictures = [client.get(path) for path in replies[2].json()["pictures"]]
     assert {reply.status_code for reply in (*replies, *pictures)} == {200}
@@ -98,7 +97,7 @@ def test_nothing_a_browser_is_told_before_the_mark_names_axis_strength_item_or_a
         "/tmp",
     }
     words |= {"axis", "strength", "score", "item", "probe", "digest"}
-    for held in desk.folder.study.ladders:
+    for held in state.folder.study.ladders:
         words |= {*held.probe_ids, *held.rung_digests, held.pixel_digest, held.uri}
         words |= {format(strength, ".4g") for strength in held.strengths if strength < 1}
     bodies = b"".join(reply.content for reply in replies[1:])
@@ -112,27 +111,27 @@ def test_nothing_a_browser_is_told_before_the_mark_names_axis_strength_item_or_a
     assert not names & {"etag", "last-modified", "server"}
     # The page and its files are the same whoever asks, so they tell nobody anything.
     for path in ("/", "/page/reading.js", "/page/stage.js", "/page/reading.css"):
-        assert client.get(path).content == client_of(desk).get(path).content
+        assert client.get(path).content == client_of(state).get(path).content
 
 
 def test_addresses_of_pictures_differ_between_sessions_and_cannot_be_lent(case):
-    desk, (ana, ben), _ = case
-    first, second = signed_in(desk, ana), signed_in(desk, ana)
+    state, (ana, ben), _ = case
+    first, second = signed_in(state, ana), signed_in(state, ana)
     one, two = (client.get("/api/ladder/1").json()["pictures"] for client in (first, second))
     assert not set(one) & set(two)
     assert second.get(one[0]).status_code == 404
-    assert signed_in(desk, ben).get(one[0]).status_code == 404
-    assert client_of(desk).get(one[0]).status_code == 401
+    assert signed_in(state, ben).get(one[0]).status_code == 404
+    assert client_of(state).get(one[0]).status_code == 401
 
 
 def test_forged_expired_and_withdrawn_links_are_refused_alike(case):
-    desk, (ana, _), _ = case
-    key, readers = desk.readers()
-    client = signed_in(desk, ana)
+    state, (ana, _), _ = case
+    key, readers = state.readers()
+    client = signed_in(state, ana)
     assert client.get("/api/state").status_code == 200
-    pages = [client_of(desk).get("/r/forged-token-of-no-reader")]
-    desk.folder.write_readers(key, people.revoke(readers, "ana"))
-    pages.append(client_of(desk).get(f"/r/{ana}"))
+    pages = [client_of(state).get("/r/forged-token-of-no-reader")]
+    state.folder.write_readers(key, people.revoke(readers, "ana"))
+    pages.append(client_of(state).get(f"/r/{ana}"))
     assert client.get("/api/state").status_code == 401, "a session ends with its link"
     assert {page.status_code for page in pages} == {403}
     assert len({page.content for page in pages}) == 1
@@ -159,24 +158,24 @@ def test_forged_expired_and_withdrawn_links_are_refused_alike(case):
     ],
 )
 def test_foreign_ladders_and_paths_are_not_found_and_nothing_leaks(case, path):
-    desk, (token, _), heard = case
-    reply = signed_in(desk, token).get(path)
+    state, (token, _), heard = case
+    reply = signed_in(state, token).get(path)
     assert reply.status_code == 404
     assert not re.search(rb"/tmp|zebra|Traceback|judge_audit|File", reply.content)
     assert not heard
 
 
 def test_a_ladder_further_on_is_not_marked_before_its_turn(case):
-    desk, (token, _), _ = case
-    client = signed_in(desk, token)
+    state, (token, _), _ = case
+    client = signed_in(state, token)
     assert mark(client, 2, 3).status_code == 404
     assert mark(client, 5, 3).status_code == 404
-    assert desk.marks.rows() == []
+    assert state.marks.rows() == []
 
 
 def test_marks_from_other_sites_are_refused(case):
-    desk, (token, _), _ = case
-    client = signed_in(desk, token)
+    state, (token, _), _ = case
+    client = signed_in(state, token)
     form = client.get("/api/state").json()["form"]
     body = {"slot": 1, "after": -1, "perceptible": None, "screen": {}}
 
@@ -194,17 +193,17 @@ def test_marks_from_other_sites_are_refused(case):
     )
     assert text.status_code == 403
     assert send(x_form=form, origin=HOST) == 400  # past the guard: only its form is wrong
-    assert desk.marks.rows() == []
+    assert state.marks.rows() == []
 
 
 def test_another_name_for_this_machine_is_refused(case):
-    desk, _, _ = case
-    assert client_of(desk, headers={"host": "evil.example"}).get("/").status_code == 421
+    state, _, _ = case
+    assert client_of(state, headers={"host": "evil.example"}).get("/").status_code == 421
 
 
 def test_an_oversized_body_is_refused(case):
-    desk, (token, _), _ = case
-    client = signed_in(desk, token)
+    state, (token, _), _ = case
+    client = signed_in(state, token)
     reply = client.post("/api/mark", content=b"x" * 5000, headers={"content-type": "application/json"})
     assert reply.status_code == 413
     streamed = client.post("/api/mark", content=(b"x" * 1000 for _ in range(50)))
@@ -231,8 +230,8 @@ def test_an_oversized_body_is_refused(case):
     ],
 )
 def test_what_no_page_of_ours_sends_is_refused(case, change):
-    desk, (token, _), _ = case
-    client = signed_in(desk, token)
+    state, (token, _), _ = case
+    client = signed_in(state, token)
     sent = {
         "slot": 1,
         "after": -1,
@@ -256,35 +255,35 @@ def test_what_no_page_of_ours_sends_is_refused(case, change):
         "/api/mark", content=b"[NaN", headers={"x-form": form, "content-type": "application/json"}
     )
     assert bare.status_code == 400
-    assert desk.marks.rows() == []
+    assert state.marks.rows() == []
     assert client.post("/api/mark", json=sent, headers={"x-form": form}).status_code == 200
 
 
 def test_a_picture_that_changed_is_told_the_owner_and_not_shown(case, tmp_path):
-    desk, (token, _), heard = case
-    slot = slots(desk)[0]
+    state, (token, _), heard = case
+    slot = slots(state)[0]
     Image.fromarray(np.zeros((40, 48, 3), np.uint8)).save(slot.ladder.uri)
-    reply = signed_in(desk, token).get("/api/ladder/1")
+    reply = signed_in(state, token).get("/api/ladder/1")
     assert reply.status_code == 503
     assert b"zebra" not in reply.content
     assert "its picture was changed" in heard[0]
 
 
 def test_an_axis_that_draws_other_pixels_is_not_shown(case):
-    desk, _, _ = case
-    slot = next(slot for slot in slots(desk) if not slot.ladder.catch)
+    state, _, _ = case
+    slot = next(slot for slot in slots(state) if not slot.ladder.catch)
     from dataclasses import replace
 
     own = AXES[slot.ladder.axis]
     changed = replace(own, draw=lambda image, strength, scratch: 255 - own.draw(image, strength, scratch))
-    desk.gallery.axes = {**AXES, slot.ladder.axis: changed}
+    state.pictures.axes = {**AXES, slot.ladder.axis: changed}
     with pytest.raises(Exception, match="the axis, or the libraries"):
-        desk.gallery.rungs(slot.ladder)
+        state.pictures.rungs(slot.ladder)
 
 
 def test_another_persons_link_in_the_same_browser_asks_first(case):
-    desk, (ana, ben), _ = case
-    client = signed_in(desk, ana)
+    state, (ana, ben), _ = case
+    client = signed_in(state, ana)
     asked = client.get(f"/r/{ben}")
     assert asked.status_code == 409
     assert "two different people" in asked.text
@@ -296,8 +295,8 @@ def test_another_persons_link_in_the_same_browser_asks_first(case):
 
 
 def test_answers_carry_a_strict_policy_and_cookies_are_out_of_reach_of_scripts(case):
-    desk, (token, _), _ = case
-    client = client_of(desk)
+    state, (token, _), _ = case
+    client = client_of(state)
     reply = client.get(f"/r/{token}", follow_redirects=False)
     cookie = reply.headers["set-cookie"].lower()
     assert "httponly" in cookie
@@ -310,15 +309,15 @@ def test_answers_carry_a_strict_policy_and_cookies_are_out_of_reach_of_scripts(c
         assert "unsafe" not in policy
         assert headers["cache-control"] == "no-store"
         assert headers["referrer-policy"] == "no-referrer"
-    desk.secure = True
+    state.secure = True
     assert (
-        "secure" in client_of(desk).get(f"/r/{token}", follow_redirects=False).headers["set-cookie"].lower()
+        "secure" in client_of(state).get(f"/r/{token}", follow_redirects=False).headers["set-cookie"].lower()
     )
 
 
 def test_a_page_holds_no_inline_script_style_or_foreign_address(case):
-    desk, _, _ = case
-    client = client_of(desk)
+    state, _, _ = case
+    client = client_of(state)
     for path in ("/", "/page/reading.js", "/page/stage.js", "/page/reading.css"):
         text = client.get(path).text
         assert "http://" not in text
@@ -329,10 +328,10 @@ def test_a_page_holds_no_inline_script_style_or_foreign_address(case):
 def test_fifty_readers_at_once_lose_and_double_nothing(tmp_path):
     names = [f"reader {number}" for number in range(50)]
     folder, lake, tokens = study_in(tmp_path, names)
-    desk, heard = desk_of(folder, lake)
+    state, heard = state_of(folder, lake)
 
     def read(token):
-        client = signed_in(desk, token)
+        client = signed_in(state, token)
         for place in (1, 2):
             ladder = client.get(f"/api/ladder/{place}").json()
             assert pixels_of(client.get(ladder["pictures"][3])).shape == (40, 48, 3)

@@ -12,7 +12,7 @@ from study_cases import AXES, items_of, planned, write_items
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.inputs.items import read_items
-from judge_audit.people.study.item_selection import half_width, items_needed, ranked, spread_of
+from judge_audit.people.study.build_plan import half_width, items_needed, ranked, spread_of
 from judge_audit.people.study.plan import Study, slots_of
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch

@@ -11,8 +11,7 @@ import pytest
 from study_cases import AXES, SCREEN, items_of, planned
 
 from judge_audit.lake import Lake
-from judge_audit.people.freshness import Freshness
-from judge_audit.people.readings import readings_of
+from judge_audit.people.readings import Freshness, readings_of
 from judge_audit.people.study.folder import register
 from judge_audit.people.study.marks import Mark, Marks
 from judge_audit.people.study.plan import slots_of
@@ -196,7 +195,7 @@ def test_a_reading_of_other_pixels_is_stale_and_said_so(tmp_path, plan):
 
 
 def test_never_counts_one_rung_beyond_the_last():
-    from judge_audit.people.study.figures import log_point
+    from judge_audit.people.study.results import log_point
 
     ladder = type("L", (), {"strengths": (1.0, 2.0, 4.0)})
     assert log_point(ladder, math.inf) == pytest.approx(math.log(8))
