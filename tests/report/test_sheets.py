@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.report.sheets.pictures import pictures_of
 from judge_audit.report.sheets.sheets import TILE, Ladder, draw_sheet, sheet_png, sheet_uri, zone_name
 from judge_audit.stimuli.axes import builtin_axes

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from judge_audit.core.messages import say
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.report.charts.charts import CHARACTER, curve
 from judge_audit.report.sheets.strips import FINE_QUALITY, RUNGS, SIDE, chosen, draw_strips
 from judge_audit.stimuli.axes import builtin_axes
