@@ -13,13 +13,24 @@ from judge_audit.core.limits import Limits, read_limits
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.pilot import Design, Noise, stated
-from judge_audit.measures.power_simulation import Beside, Drift, Lift, Share, Spill, shift_of
-from judge_audit.measures.sample_size import LARGEST, Prices, bought, needed, power
+from judge_audit.measures.power import (
+    LARGEST,
+    Beside,
+    Drift,
+    Lift,
+    Prices,
+    Share,
+    Spill,
+    bought,
+    needed,
+    power,
+    shift_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from judge_audit.measures.power_simulation import Rehearsed
+    from judge_audit.measures.power import Rehearsed
 
 DRAWS = 200
 

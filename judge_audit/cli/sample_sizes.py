@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from judge_audit.audits.power import Buy, Known, Need
-    from judge_audit.measures.sample_size import Prices
+    from judge_audit.measures.power import Prices
 
 BAR = 12
 """Characters of a bar."""
@@ -138,7 +138,7 @@ def _numbers(option: str, entries: Sequence[str]) -> dict[str, float]:
 def _budgets(asked: Asked, known: Known) -> list[Budget]:
     """Read the budgets, each by itself."""
     from judge_audit.core.messages import say
-    from judge_audit.measures.sample_size import Prices
+    from judge_audit.measures.power import Prices
 
     found = []
     if asked.calls:

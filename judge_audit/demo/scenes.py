@@ -14,7 +14,7 @@ import numpy as np
 from judge_audit.demo.shapes import COLOURS
 
 if TYPE_CHECKING:
-    from judge_audit.demo.figure import Figure
+    from judge_audit.demo.shapes import Figure
 
 Style = Literal["flat", "shaded"]
 STYLES: tuple[Style, ...] = ("flat", "shaded")

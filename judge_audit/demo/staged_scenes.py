@@ -1,27 +1,114 @@
-"""Staged scenes, and every damage of the four mismatch kinds done to the scene itself.
+"""Staged scenes, every damage of the four mismatch kinds done to the scene itself, and what is then true of it.
 
-A staged scene shows things in counts and colours, a person with two hands, and a logo with empty space beside it.
+A staged scene shows things in counts and colours, a person with two hands, and a logo with empty space next to it.
 A damage changes the scene and keeps the prompt of the intact one. Everything else is drawn from the same draws:
 pixels differ where the damage is, and nowhere else; what is wrong is known exactly.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import cv2
 import numpy as np
 
 from judge_audit.core.digests import draw_seed
-from judge_audit.demo.figure import FINGERS, Figure
-from judge_audit.demo.scenes import CHOICES, NUMBERS, SIZES, Placed, Scene, plural
-from judge_audit.demo.shapes import COLOURS
-from judge_audit.demo.truth import POOR, SHARP
+from judge_audit.demo.drawing import draw_scene
+from judge_audit.demo.scenes import CHOICES, NUMBERS, SIZES, STYLES, Camera, Placed, Scene, plural, prompt_of
+from judge_audit.demo.shapes import ARMS, COLOURS, FINGERS, Figure, reach
 from judge_audit.stimuli.mismatches.exchanges import COLOURS as OTHER_COLOURS
-from judge_audit.stimuli.mismatches.kind import Unsuited
+from judge_audit.stimuli.mismatches.kind import Built, Unsuited, picture_difficulty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from judge_audit.demo.scenes import Style
+
+SHARP = Camera(softness=0.0012, grain=1.2)
+POOR = Camera(softness=0.0125, grain=26.0)
+"""The camera of a sound scene, and that of one of poor quality."""
+
+MARGIN = 0.02
+"""The person keeps this share of the picture's side away from its edges: a brand rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What is true of a scene in each dimension, 1 for sound, down to 0.
+
+    Attributes:
+        semantic: Share of the prompt's statements (counts, colours, hour, setting, shirt) that hold.
+        structure: Share of arms, hands and reflections that are right.
+        aesthetic: 1 at the sound camera, 0 at the poor one.
+        compliance: Share of the three brand rules (no badge, margin, empty space) that are kept.
+    """
+
+    semantic: float
+    structure: float
+    aesthetic: float
+    compliance: float
+
+
+def truth_of(shown: Scene, asked: Scene) -> Truth:
+    """Say what is true of a scene under the prompt of another, or of itself."""
+    return Truth(
+        semantic=_share(_statements(shown, asked)),
+        structure=_share(_structures(shown)),
+        aesthetic=_quality(shown),
+        compliance=_share(_rules_kept(shown)),
+    )
+
+
+def _share(held: list[bool]) -> float:
+    return sum(held) / len(held)
+
+
+def _statements(shown: Scene, asked: Scene) -> list[bool]:
+    """Say of each statement of a prompt whether it holds."""
+    held = [shown.hour == asked.hour, shown.setting == asked.setting]
+    if asked.figure is not None:
+        held.append(shown.figure is not None and shown.figure.colour == asked.figure.colour)
+    for kind in sorted({thing.thing for thing in asked.placed}):
+        seen, told = (
+            sorted(it.colour for it in scene.placed if it.thing == kind) for scene in (shown, asked)
+        )
+        held += [len(seen) == len(told), set(seen) == set(told)]
+    return held
+
+
+def _structures(scene: Scene) -> list[bool]:
+    """Say of arms, hands and reflection whether they are right."""
+    held = [scene.mirrored is None or scene.mirrored == scene.placed]
+    if scene.figure is not None:
+        held += [scene.figure.arms == ARMS, all(count == FINGERS for count in scene.figure.fingers)]
+    return held
+
+
+def _quality(scene: Scene) -> float:
+    """Say how good the camera is."""
+    camera = scene.camera or SHARP
+    parts = [
+        (camera.softness - SHARP.softness) / (POOR.softness - SHARP.softness),
+        (camera.grain - SHARP.grain) / (POOR.grain - SHARP.grain),
+    ]
+    return float(1 - np.clip(parts, 0, 1).mean())
+
+
+def _rules_kept(scene: Scene) -> list[bool]:
+    """Say of each brand rule whether it is kept."""
+    names = {mark.thing for mark in scene.marks}
+    clear = True
+    if scene.figure is not None:
+        left, _, right, _ = reach(scene.figure)
+        clear = left >= MARGIN and right <= 1 - MARGIN
+    return ["badge" not in names, clear, "copy" not in names]
+
 
 STAGED: dict[str, tuple[str, ...]] = {
     "table": ("apple", "mug", "ball", "box", "bottle"),
@@ -250,3 +337,145 @@ _WAYS: dict[str, Callable[[Scene, np.random.Generator], Damaged | Unsuited]] = {
     "fingers": _with_figure(_fingers),
     "reflection": _reflection,
 }
+
+
+SIDE = 320
+SEEDS_APART = 10_000
+ITEM_COLUMNS = ("item_id", "source", "prompt", "image", "topic", "cluster")
+PAIR_COLUMNS = ("pair_id", "kind", "variant", "intact", "damaged", "constructed", "told")
+
+
+@dataclass(frozen=True, slots=True)
+class ScenePair:
+    """A pair whose damage is known exactly.
+
+    Attributes:
+        pair_id: Its name.
+        kind: The mismatch kind.
+        style: A name in `STYLES`.
+        scene: The intact scene; its prompt is the prompt of both members.
+        intact: 8-bit sRGB, shape (side, side, 3).
+        made: The damaged member: pixels, the region that differs, difficulty, what was done.
+        sound: What is true of the intact member.
+        faulty: What is true of the damaged one, under the intact one's prompt.
+    """
+
+    pair_id: str
+    kind: str
+    style: Style
+    scene: Scene
+    intact: NDArray[np.uint8]
+    made: Built
+    sound: Truth
+    faulty: Truth
+
+    @property
+    def prompt(self) -> str:
+        """The prompt of both members."""
+        return prompt_of(self.scene, self.style)
+
+
+def scene_pairs(
+    count: int, seed: int, *, size: int = SIDE, kinds: tuple[str, ...] = tuple(DAMAGES)
+) -> Iterator[ScenePair]:
+    """Draw so many pairs of each kind and style; no scene serves twice.
+
+    Args:
+        count: Pairs per kind and style.
+        seed: Settles scenes and damages.
+        size: Side in pixels.
+        kinds: Which mismatch kinds.
+    """
+    number = seed * SEEDS_APART
+    for kind in kinds:
+        for turn, style in enumerate(STYLES):
+            made = 0
+            while made < count:
+                scene = stage_scene(number)
+                variant = DAMAGES[kind][(made + turn * count) % len(DAMAGES[kind])]
+                number += 1
+                pair = draw_pair(scene, style, kind, variant, seed, size=size)
+                if isinstance(pair, ScenePair):
+                    made += 1
+                    yield pair
+
+
+def draw_pair(
+    scene: Scene, style: Style, kind: str, variant: str, seed: int, *, size: int = SIDE
+) -> ScenePair | Unsuited:
+    """Draw a staged scene and its damaged twin, or say why the damage does not suit it."""
+    damaged = damage_scene(scene, kind, variant, seed)
+    if isinstance(damaged, Unsuited):
+        return damaged
+    intact, pixels = (draw_scene(shown, style, size) for shown in (scene, damaged.scene))
+    region = (intact != pixels).any(axis=-1)
+    if not region.any():
+        return Unsuited("the damage is hidden by what stands before it.")
+    made = Built(
+        variant=variant,
+        pixels=pixels,
+        prompt=None,
+        region=region,
+        difficulty=picture_difficulty(intact, pixels),
+        told=damaged.told,
+        honest_limits=("A drawn scene: a judge of photographs may find all of it odd.",),
+    )
+    pair_id = f"{style}-{scene.seed}-{variant}"
+    truths = truth_of(scene, scene), truth_of(damaged.scene, scene)
+    return ScenePair(pair_id, kind, style, scene, intact, made, *truths)
+
+
+def write_scene_pairs(folder: Path, count: int, seed: int, *, size: int = SIDE) -> tuple[Path, Path]:
+    """Write pairs of staged scenes: pictures, an items file of both members, and a manifest.
+
+    The intact members are of the sources “flat scenes” and “shaded scenes”, the damaged of the same sources and
+    of their intact member's cluster.
+
+    Returns:
+        Paths of the items file and of the manifest.
+    """
+    (folder / "images").mkdir(parents=True, exist_ok=True)
+    items: list[dict[str, str]] = []
+    pairs: list[dict[str, str]] = []
+    for pair in scene_pairs(count, seed, size=size):
+        for member, pixels in (("intact", pair.intact), ("damaged", pair.made.pixels)):
+            assert pixels is not None
+            name = f"{pair.pair_id}-{member}"
+            done, content = cv2.imencode(".png", pixels[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 1])
+            assert done
+            (folder / "images" / f"{name}.png").write_bytes(content.tobytes())
+            items.append(
+                {
+                    "item_id": name,
+                    "source": f"{pair.style} scenes",
+                    "prompt": pair.prompt,
+                    "image": f"images/{name}.png",
+                    "topic": pair.scene.setting,
+                    "cluster": pair.pair_id,
+                }
+            )
+        pairs.append(
+            {
+                "pair_id": pair.pair_id,
+                "kind": pair.kind,
+                "variant": pair.made.variant,
+                "intact": f"{pair.pair_id}-intact",
+                "damaged": f"{pair.pair_id}-damaged",
+                "constructed": "true",
+                "told": pair.made.told,
+            }
+        )
+    return (
+        _listing(folder / "items.csv", ITEM_COLUMNS, items),
+        _listing(folder / "pairs.csv", PAIR_COLUMNS, pairs),
+    )
+
+
+def _listing(path: Path, columns: tuple[str, ...], rows: list[dict[str, str]]) -> Path:
+    """Write a CSV file."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    path.write_text(text.getvalue(), encoding="utf-8")
+    return path

@@ -17,7 +17,7 @@ from judge_audit.core.vocabulary import POOLED
 from judge_audit.inputs.items import file_columns
 from judge_audit.stimuli.images import ImageError, ImageLimits, load_image, resolve_image
 from judge_audit.stimuli.mismatches.kind import DIMENSIONS
-from judge_audit.stimuli.planning.pair_model import Member, Pair
+from judge_audit.stimuli.planning.mismatches import Member, Pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

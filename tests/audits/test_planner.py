@@ -14,7 +14,7 @@ from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows
 from judge_audit.lake import Lake
 from judge_audit.measures.pilot import Design
-from judge_audit.measures.sample_size import Prices
+from judge_audit.measures.power import Prices
 
 STRENGTHS = (0.1, 0.2, 0.4)
 SPREAD, DEPARTURE, RETEST = 2.0, 0.5, 0.3

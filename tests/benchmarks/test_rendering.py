@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 from PIL import Image, ImageFilter, ImageStat
 
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch
 

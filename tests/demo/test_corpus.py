@@ -9,8 +9,7 @@ from importlib.resources import files
 import cv2
 import pytest
 
-from judge_audit.demo.corpus import write_demo_corpus
-from judge_audit.demo.photos import PHOTOGRAPHS, cut_crops
+from judge_audit.demo.corpus import PHOTOGRAPHS, cut_crops, write_demo_corpus
 
 
 @pytest.fixture(scope="module")

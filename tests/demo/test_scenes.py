@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.demo.scene_styles import draw_scene
+from judge_audit.demo.drawing import draw_scene
 from judge_audit.demo.scenes import HOURS, SETTINGS, STYLES, Placed, Scene, make_scene, prompt_of
 from judge_audit.demo.shapes import COLOURS, THINGS
 

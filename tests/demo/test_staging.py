@@ -7,12 +7,21 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from judge_audit.demo.figure import ARMS, Figure, figure_parts, reach
-from judge_audit.demo.scene_pairs import ScenePair, draw_pair, scene_pairs, write_scene_pairs
-from judge_audit.demo.scene_styles import draw_scene
+from judge_audit.demo.drawing import draw_scene
 from judge_audit.demo.scenes import STYLES, prompt_of
-from judge_audit.demo.staged_scenes import DAMAGES, STAGED, Damaged, damage_scene, stage_scene
-from judge_audit.demo.truth import truth_of
+from judge_audit.demo.shapes import ARMS, Figure, figure_parts, reach
+from judge_audit.demo.staged_scenes import (
+    DAMAGES,
+    STAGED,
+    Damaged,
+    ScenePair,
+    damage_scene,
+    draw_pair,
+    scene_pairs,
+    stage_scene,
+    truth_of,
+    write_scene_pairs,
+)
 from judge_audit.inputs.pairs import read_pairs
 from judge_audit.stimuli.mismatches import mismatch_kinds
 from judge_audit.stimuli.mismatches.kind import DIMENSIONS, Unsuited

@@ -12,7 +12,7 @@ from knowing import DIMENSIONS, LOSS, hidden
 
 import judge_audit
 from judge_audit.core.digests import pixel_digest
-from judge_audit.demo.scene_pairs import scene_pairs, write_scene_pairs
+from judge_audit.demo.staged_scenes import scene_pairs, write_scene_pairs
 from judge_audit.inputs.ingest.importer import import_file
 from judge_audit.judges.adapters.python_callable import CallableJudge
 from judge_audit.judges.cards.card import Card

@@ -17,8 +17,7 @@ from judge_audit.measures.dimensions import Cell, holds
 from judge_audit.measures.estimates import within
 from judge_audit.measures.lifts import Lifts, Reference, averaged, combined_mean, lifts
 from judge_audit.measures.pilot import Design, of_pilot
-from judge_audit.measures.power_simulation import Lift, Spill, shift_of
-from judge_audit.measures.sample_size import needed
+from judge_audit.measures.power import Lift, Spill, needed, shift_of
 
 pytestmark = pytest.mark.long
 

@@ -7,8 +7,8 @@ import math
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from judge_audit.measures.comparisons import beyond, difference, heterogeneity, holm, within_sources
 from judge_audit.measures.estimates import NOTHING, Estimate
+from judge_audit.measures.source_comparisons import beyond, difference, heterogeneity, holm, within_sources
 
 
 def test_sources_are_combined_by_their_items_and_compared_by_welch():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judge_audit.measures.comparisons import holm, holm_levels, share_difference
+from judge_audit.measures.source_comparisons import holm, holm_levels, share_difference
 
 
 def test_an_interval_at_holms_level_leaves_out_nought_exactly_where_the_claim_stands():

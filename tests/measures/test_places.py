@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.measures.position_bias import Orders, clustered_mean
+from judge_audit.measures.paired_comparisons import Orders, clustered_mean
 
 
 def orders(plain, flipped, per_cluster=6):

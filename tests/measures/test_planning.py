@@ -9,8 +9,19 @@ from scipy import stats
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import wilson
 from judge_audit.measures.pilot import Design, of_pilot, stated
-from judge_audit.measures.power_simulation import Beside, Drift, Lift, Share, Spill, shared_out, shift_of
-from judge_audit.measures.sample_size import Prices, bought, needed, power
+from judge_audit.measures.power import (
+    Beside,
+    Drift,
+    Lift,
+    Prices,
+    Share,
+    Spill,
+    bought,
+    needed,
+    power,
+    shared_out,
+    shift_of,
+)
 
 QUICK = {"draws": 120, "seed": 1}
 

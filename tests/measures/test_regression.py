@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from judge_audit.measures import regression as reg
-from judge_audit.measures.importance import correlations, explained_by_subsets, mean_gains
+from judge_audit.measures.regression import correlations, explained_by_subsets, mean_gains
 
 NAMES = tuple("abcdefghij")
 

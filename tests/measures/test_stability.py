@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import Estimate
-from judge_audit.measures.stability import Effect, compare, contrasts, drifting
+from judge_audit.measures.source_comparisons import Effect, compare, contrasts, drifting
 
 
 def estimate(value, error=0.02):

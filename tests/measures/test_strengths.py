@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from judge_audit.measures.bradley_terry import PRIOR, bradley_terry, cyclic_triads, won_shares
+from judge_audit.measures.paired_comparisons import PRIOR, bradley_terry, cyclic_triads, won_shares
 from judge_audit.stimuli.planning.comparisons import design
 
 

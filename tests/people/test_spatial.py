@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.people.visibility import (
     PIXELS_PER_DEGREE,
     lab,

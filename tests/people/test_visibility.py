@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.people.visibility import ciede2000, lab, provisional_points, ssim
 from judge_audit.stimuli.axes.axis import Axis
 

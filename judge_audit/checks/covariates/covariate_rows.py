@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.core.formatting import finite, number
 from judge_audit.core.messages import knows, say
-from judge_audit.measures.comparisons import difference, heterogeneity, within_sources
 from judge_audit.measures.estimates import Estimate
+from judge_audit.measures.source_comparisons import difference, heterogeneity, within_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -36,7 +36,6 @@ from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.comparisons import beyond, holm, within_sources
 from judge_audit.measures.estimates import (
     NOTHING,
     PASS_LEVEL,
@@ -47,6 +46,7 @@ from judge_audit.measures.estimates import (
     items_needed,
 )
 from judge_audit.measures.regression import Fit, fit
+from judge_audit.measures.source_comparisons import beyond, holm, within_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ import numpy as np
 from judge_audit.checks.evidence import Findings
 from judge_audit.core.vocabulary import IMAGES, ORIGINAL, State
 from judge_audit.measures.estimates import PASS_LEVEL, Estimate, wilson
-from judge_audit.measures.purity import leakage, mean_changes
+from judge_audit.measures.ladders import leakage, mean_changes
 from judge_audit.stimuli.surface_statistics import STATISTICS
 
 if TYPE_CHECKING:

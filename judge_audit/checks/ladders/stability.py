@@ -21,10 +21,17 @@ from judge_audit.checks.ladders.top_response import top_rungs
 from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import SMALL, Verdict
-from judge_audit.measures.comparisons import heterogeneity
 from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate
 from judge_audit.measures.lifts import Lifts, combined_mean
-from judge_audit.measures.stability import Contrast, Effect, Stability, compare, contrasts, drifting
+from judge_audit.measures.source_comparisons import (
+    Contrast,
+    Effect,
+    Stability,
+    compare,
+    contrasts,
+    drifting,
+    heterogeneity,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

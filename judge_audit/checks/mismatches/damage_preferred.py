@@ -14,7 +14,7 @@ from judge_audit.core.formatting import number
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, PAIR_AXIS, State, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
-from judge_audit.measures.position_bias import clustered_mean
+from judge_audit.measures.paired_comparisons import clustered_mean
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence

@@ -15,14 +15,14 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 from judge_audit.core.vocabulary import ORIGINAL, OVERALL, POOLED, Choice, State
-from judge_audit.measures.bradley_terry import bradley_terry, won_shares
 from judge_audit.measures.estimates import PASS_LEVEL
+from judge_audit.measures.paired_comparisons import bradley_terry, won_shares
 from judge_audit.stimuli.planning.comparisons import LADDERS, PAIRS, UNTOUCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit.measures.bradley_terry import Strengths
+    from judge_audit.measures.paired_comparisons import Strengths
     from judge_audit.stimuli.planning.comparisons import Asked, ComparisonPlan, Key
 
     Row = Mapping[str, Any]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.core.vocabulary import Choice, State
-from judge_audit.measures.bradley_terry import won_shares
-from judge_audit.measures.position_bias import Orders
+from judge_audit.measures.paired_comparisons import Orders, won_shares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,8 +17,8 @@ from judge_audit.checks.pairwise.both_orders import KINDS, UNTOUCHED, Told, shar
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, State, Verdict
-from judge_audit.measures.bradley_terry import cyclic_triads
 from judge_audit.measures.estimates import items_needed, wilson, within
+from judge_audit.measures.paired_comparisons import cyclic_triads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

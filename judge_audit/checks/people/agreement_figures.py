@@ -12,9 +12,9 @@ import numpy as np
 from judge_audit.core.formatting import finite
 from judge_audit.core.vocabulary import PEOPLE, POOLED, WITHIN
 from judge_audit.measures.agreement import LEVELS, NOMINAL, alpha, departing, excess, match
-from judge_audit.measures.comparisons import beyond, holm_levels
 from judge_audit.measures.estimates import MIN_CLUSTERS, PASS_LEVEL
 from judge_audit.measures.influence import Figure, combined, within_sources
+from judge_audit.measures.source_comparisons import beyond, holm_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,10 +11,10 @@ from judge_audit.checks.people.people_raters import highest, lowest, one_sided, 
 from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, WITHIN, Verdict
-from judge_audit.measures.comparisons import share_difference
 from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, corrected_level, wilson
 from judge_audit.measures.influence import averaged
 from judge_audit.measures.raters import SPEARMAN
+from judge_audit.measures.source_comparisons import share_difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.vocabulary import PAIR_AXIS
 from judge_audit.inputs.pairs import PairsRead
-from judge_audit.stimuli.planning.mismatches import SEVERITY, Mismatches, by_hand_row
-from judge_audit.stimuli.planning.pair_model import Member, Pair
+from judge_audit.stimuli.planning.mismatches import SEVERITY, Member, Mismatches, Pair, by_hand_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -209,7 +209,7 @@ def demo_materials(count: int, seed: int, rules: BrandRules | None) -> list[Mate
 
 def show_scene_pairs(kind: Kind, count: int, seed: int) -> list[PairShown]:
     """Show pairs of staged scenes, whose damage is known exactly."""
-    from judge_audit.demo.scene_pairs import scene_pairs  # noqa: PLC0415 - draws scenes
+    from judge_audit.demo.staged_scenes import scene_pairs  # noqa: PLC0415 - draws scenes
 
     pairs = scene_pairs(-(-count // 2), seed, kinds=(kind.name,))
     return [

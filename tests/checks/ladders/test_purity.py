@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from judge_audit.checks.ladders.purity import measure_purity
-from judge_audit.measures.purity import leakage, mean_changes
+from judge_audit.measures.ladders import leakage, mean_changes
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.surface_statistics import STATISTICS, measure_surface

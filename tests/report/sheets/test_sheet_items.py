@@ -10,8 +10,7 @@ from PIL import Image
 
 from judge_audit.audits.inputs import planned_mask
 from judge_audit.core.errors import InputError, UsageError
-from judge_audit.demo.corpus import demo_pictures
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops, demo_pictures
 from judge_audit.inputs.items import read_items
 from judge_audit.people.visibility import provisional_points
 from judge_audit.report.sheets.sheet_items import ladders_of_file

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.report.sheets.axis_sheet import TILE, Ladder, draw_sheet, zone_name
 from judge_audit.report.sheets.layout import png_of, png_uri
 from judge_audit.report.sheets.page_pictures import pictures_of

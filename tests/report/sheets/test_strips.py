@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from judge_audit.core.messages import say
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.report.charts.ladder_charts import curve
 from judge_audit.report.charts.svg import CHARACTER
 from judge_audit.report.sections.strips import RUNGS, chosen

@@ -15,7 +15,7 @@ from scipy.ndimage import gaussian_filter
 
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import MachineryError
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.stimuli.axes import axes_of, builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch, wide_tables
 from judge_audit.stimuli.surface_statistics import measure_surface

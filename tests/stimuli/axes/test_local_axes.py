@@ -10,7 +10,7 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from judge_audit.core.digests import pixel_digest
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.axes.regions import SALIENT_SHARE, corner, salient, subject

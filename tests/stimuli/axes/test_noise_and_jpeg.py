@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from judge_audit.core.digests import pixel_digest
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.axes.noise import field, quantiles

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import convolve, laplace
 
-from judge_audit.demo.photos import cut_crops
+from judge_audit.demo.corpus import cut_crops
 from judge_audit.stimuli import surface_statistics as surface
 from judge_audit.stimuli.surface_statistics import STATISTICS, measure_surface
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.measures.bradley_terry import connected
+from judge_audit.measures.paired_comparisons import connected
 from judge_audit.stimuli.planning.comparisons import (
     ALL_PAIRS,
     LADDERS,

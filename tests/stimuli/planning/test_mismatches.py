@@ -12,7 +12,7 @@ from PIL import Image
 
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import InputError, MachineryError, UsageError
-from judge_audit.demo.scene_pairs import write_scene_pairs
+from judge_audit.demo.staged_scenes import write_scene_pairs
 from judge_audit.inputs.items import read_items
 from judge_audit.inputs.pairs import read_pairs
 from judge_audit.inputs.prompt_pool import read_prompt_pool
