@@ -365,7 +365,8 @@ def _write_tasks(
     address: str,
 ) -> None:
     """Write tasks for another tool; nothing in them says source, score or axis."""
-    from judge_audit.people.study.tasks import key_path, write_tasks
+    from judge_audit.people.review_pack import key_path
+    from judge_audit.people.study.tasks import write_tasks
 
     prefix = f"{address.rstrip('/')}/" if address else ""
     made = write_tasks(pack, out, tool, picture, annotators=people, prefix=prefix)

@@ -415,19 +415,19 @@ def _table(pack: Pack, prompts: Mapping[str, str]) -> str:
     writer = csv.DictWriter(stream, columns_of(pack.key), restval="")
     writer.writeheader()
     for row in pack.key["rows"]:
-        row_cells = {"pack": pack.pack_id, "row": row["row"], "image": _harmless(row["image"])}
-        writer.writerow({**row_cells, "prompt": _harmless(prompts.get(row["item_id"], ""))})
+        row_cells = {"pack": pack.pack_id, "row": row["row"], "image": spreadsheet_text(row["image"])}
+        writer.writerow({**row_cells, "prompt": spreadsheet_text(prompts.get(row["item_id"], ""))})
     return stream.getvalue()
 
 
-def _harmless(text: str) -> str:
+def spreadsheet_text(text: str) -> str:
     """Keep a spreadsheet from taking a text for a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def shown_image(row: Mapping[str, Any]) -> str:
     """Give the content of column image of a row."""
-    return _harmless(str(row["image"]))
+    return spreadsheet_text(str(row["image"]))
 
 
 def _sheet(pack: Pack) -> str:

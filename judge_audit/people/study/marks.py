@@ -25,7 +25,18 @@ if TYPE_CHECKING:
     Key = tuple[str, str, bool, int]
 
 
-class MarkRow(TypedDict, total=False):
+class Screen(TypedDict):
+    """The screen a mark was made on, and the seconds it took; the columns of `MarkRow` of these names."""
+
+    shown_width: int
+    shown_height: int
+    pixel_ratio: float
+    zoom: float
+    distance_cm: float | None
+    seconds: float | None
+
+
+class MarkRow(Screen, total=False):
     """A row of table `readings` that a study writes: every column is given, and "never" is infinite."""
 
     import_id: str
@@ -47,23 +58,6 @@ class MarkRow(TypedDict, total=False):
     renderer: str
     read_at: datetime
     reason: str | None
-    shown_width: int
-    shown_height: int
-    pixel_ratio: float
-    zoom: float
-    distance_cm: float | None
-    seconds: float | None
-
-
-class Screen(TypedDict):
-    """The screen a mark was made on, and the seconds it took; the columns of `MarkRow` of these names."""
-
-    shown_width: int
-    shown_height: int
-    pixel_ratio: float
-    zoom: float
-    distance_cm: float | None
-    seconds: float | None
 
 
 SECOND = "second point"

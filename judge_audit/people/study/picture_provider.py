@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import secrets
-import struct
 import threading
-import zlib
 from collections import OrderedDict
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import UsageError
@@ -128,7 +129,6 @@ def _stale(ladder: Ladder, why: str) -> StaleLadderError:
     )
 
 
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
 RANDOM = b"rnDm"
 """A private chunk that every reader of PNG skips; it makes two files of one picture differ."""
 
@@ -142,20 +142,7 @@ def stored_png(pixels: NDArray[np.uint8]) -> bytes:
     Args:
         pixels: 8-bit sRGB, shape (height, width, 3).
     """
-    height, width = pixels.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)
-    rows[:, 1:] = pixels.reshape(height, 3 * width)
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"".join(
-        (
-            SIGNATURE,
-            _chunk(b"IHDR", header),
-            _chunk(RANDOM, secrets.token_bytes(16)),
-            _chunk(b"IDAT", zlib.compress(rows.tobytes(), 0)),
-            _chunk(b"IEND", b""),
-        )
-    )
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    chunks, stream = PngInfo(), io.BytesIO()
+    chunks.add(RANDOM, secrets.token_bytes(16))
+    Image.fromarray(pixels).save(stream, "PNG", compress_level=0, pnginfo=chunks)
+    return stream.getvalue()

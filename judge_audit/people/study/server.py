@@ -220,7 +220,7 @@ class Pages:
         """Say how far the reader is."""
         session = self.server.session(request.cookies.get(COOKIE, ""))
         if session is None:
-            return _stranger()
+            return _unknown_reader()
         study = self.server.folder.study
         return JSONResponse(
             {
@@ -256,7 +256,7 @@ class Pages:
         """Say where the pictures of a ladder are, and what this reader marked on it."""
         session = self.server.session(request.cookies.get(COOKIE, ""))
         if session is None:
-            return _stranger()
+            return _unknown_reader()
         place = request.path_params["place"]
         slot = self._slot(session, place)
         if slot is None:
@@ -290,7 +290,7 @@ class Pages:
         """Give one picture of a ladder."""
         session = self.server.session(request.cookies.get(COOKIE, ""))
         if session is None:
-            return _stranger()
+            return _unknown_reader()
         place = request.path_params["place"]
         slot = self._slot(session, place)
         names = self._picture_names(session, place) if slot else []
@@ -315,7 +315,7 @@ class Pages:
     def _mark(self, request: Request, body: bytes) -> Response:
         session = self.server.session(request.cookies.get(COOKIE, ""))
         if session is None:
-            return _stranger()
+            return _unknown_reader()
         given = request.headers.get("x-form", "")
         json_sent = request.headers.get("content-type", "").startswith("application/json")
         if not json_sent or not hmac.compare_digest(given.encode(), self._form(session).encode()):
@@ -365,7 +365,7 @@ def _answer(status: int, said: str) -> Response:
     return JSONResponse({"said": said}, status)
 
 
-def _stranger() -> Response:
+def _unknown_reader() -> Response:
     return _answer(401, "Open this page by your personal link.")
 
 

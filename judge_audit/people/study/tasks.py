@@ -19,6 +19,7 @@ import numpy as np
 
 from judge_audit.core.digests import canonical_json, draw_seed, text_digest
 from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.people.review_pack import key_path, spreadsheet_text
 from judge_audit.people.study.picture_provider import stored_png
 from judge_audit.people.study.plan import slots_of
 
@@ -194,11 +195,6 @@ SERVED = "/data/local-files/?d="
 """Where Label Studio serves pictures of its own machine."""
 
 
-def key_path(folder: Path) -> Path:
-    """Name the key that is next to a pack."""
-    return folder.with_name(f"{folder.name}.key.json")
-
-
 def write_tasks(
     pack: Pack, folder: Path, tool: str, picture: Picture, *, annotators: Sequence[str] = (), prefix: str = ""
 ) -> list[Path]:
@@ -277,18 +273,13 @@ def _write_tables(
                 "pack": pack.pack_id,
                 "name": task.name,
                 "annotator_id": who,
-                "prompt": _harmless(task.prompt),
+                "prompt": spreadsheet_text(task.prompt),
             }
             writer.writerow({**row, **shown})
         name = f"{pack.kind}-{who.replace(' ', '_')}.csv" if who else f"{pack.kind}.csv"
         (folder / name).write_text(text.getvalue(), encoding="utf-8")
         made.append(name)
     return made
-
-
-def _harmless(text: str) -> str:
-    """Keep a spreadsheet from taking a prompt for a formula."""
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
 def _write_label_studio(
