@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.audits.stages.budget import estimate, purse_of
+from judge_audit.audits.stages.budget import budget_of, estimate
 from judge_audit.audits.stages.canaries import canaries_due
 from judge_audit.audits.stages.combinations import chosen_at_most
 from judge_audit.audits.stages.score import pace
@@ -147,8 +147,8 @@ def dry_run_of(context: AuditContext, prepared: Prepared) -> DryRun | TableConte
     setup, plans = context.setup(prepared), context.plans
     seconds, tried = pace(setup, prepared)
     costs = estimate(setup, prepared)
-    if (purse := purse_of(setup, prepared.audit_id)) is not None:
-        purse.remove()
+    if (budget := budget_of(setup, prepared.audit_id)) is not None:
+        budget.remove()
     probes = plans.table("probes", prepared.plan_id).select(["item_id", "axis"]).to_pylist()
     sight = [row["item_id"] for row in probes if row["axis"] in SIGHT]
     canaries, canary_calls = canaries_due(setup, prepared)

@@ -13,14 +13,14 @@ from judge_audit_schemas.rows import ComparisonsRow
 from judge_audit.audits.inputs import planned_mask, planned_pixels
 from judge_audit.audits.mode import AuditMode
 from judge_audit.audits.model import Answers, Outstanding
-from judge_audit.audits.stages.budget import purse_of
+from judge_audit.audits.stages.budget import budget_of
 from judge_audit.audits.stages.plan import unanswered
 from judge_audit.audits.stages.score import TRIED, Share
 from judge_audit.checks.pairwise.answers import heard
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import PAIR_AXIS, State
-from judge_audit.judges.calling.comparison_calls import Easel, compare_block, row_of, settled
+from judge_audit.judges.calling.comparison_calls import Renderer, compare_block, row_of, settled
 from judge_audit.judges.calling.score_calls import recipe_of
 from judge_audit.judges.controls import comparing_controls
 from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference
@@ -107,7 +107,7 @@ class ComparedMode(AuditMode):
         if _comparisons_of(setup.lake, setup.judge.card.judge_id):
             return 0
         asked = self.comparisons(setup, prepared.plan_id).asked[:TRIED]
-        share = Share(work=(), purse=purse_of(setup, prepared.audit_id))
+        share = Share(work=(), budget=budget_of(setup, prepared.audit_id))
         return _buy(setup, prepared.plan_id, [asked], share)
 
     def controls(self, setup: ScoringSetup, zones_id: str) -> Sequence[PairedJudge]:
@@ -164,11 +164,11 @@ def _buy(setup: ScoringSetup, plan_id: str, shares: Sequence[Sequence[Asked]], s
     assert isinstance(judge, ComparingJudge)
     items = {row["item_id"]: row for row in setup.plans.items(plan_id)}
     drawing = Drawing(setup.stimuli.axes, setup.stimuli.damage(plan_id))
-    easel = Easel(items, drawing, planned_pixels, planned_mask)
+    pictures = Renderer(items, drawing, planned_pixels, planned_mask)
     answered = _comparisons_of(setup.lake, judge.card.judge_id)
     bought = 0
     with setup.turn(judge.card):
-        batches = (compare_block(judge, asked, easel, answered, share.purse) for asked in shares)
+        batches = (compare_block(judge, asked, pictures, answered, share.budget) for asked in shares)
         for batch in chain.from_iterable(batches):
             if batch.rows:
                 setup.lake.commit({"comparisons": from_rows("comparisons", batch.rows)})

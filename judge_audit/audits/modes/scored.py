@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from judge_audit.audits.mode import AuditMode
 from judge_audit.audits.model import Answers, Outstanding
 from judge_audit.audits.stages.answers import is_first, responses, work_of
-from judge_audit.audits.stages.budget import purse_of
+from judge_audit.audits.stages.budget import budget_of
 from judge_audit.audits.stages.controls import have_controls_score, only_shown
 from judge_audit.audits.stages.plan import count_asked, unanswered
 from judge_audit.audits.stages.score import TRIED, Share, buy
@@ -56,7 +56,7 @@ class ScoredMode(AuditMode):
             (item, [probe for probe in probes if is_first(probe)])
             for item, probes in work_of(setup.plans, prepared)[:TRIED]
         ]
-        share = Share(work=shown, purse=purse_of(setup, prepared.audit_id))
+        share = Share(work=shown, budget=budget_of(setup, prepared.audit_id))
         return buy(setup, setup.judge, share, setup.stimuli.damage(prepared.plan_id))
 
     def controls(self, setup: ScoringSetup, zones_id: str) -> Sequence[AnyControl]:

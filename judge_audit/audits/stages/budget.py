@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.calling.budget import FOLDER, BudgetReached, Purse, money
+from judge_audit.judges.calling.budget import FOLDER, Budget, BudgetReached, money
 from judge_audit.judges.protocol import PricedJudge
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def currency_of(configuration: Configuration, judge: Judge) -> str:
     return currency
 
 
-def purse_of(setup: ScoringSetup, audit_id: str) -> Purse | None:
+def budget_of(setup: ScoringSetup, audit_id: str) -> Budget | None:
     """Give what an audit's answers are paid from, None where nothing costs and nothing is capped.
 
     Raises:
@@ -74,7 +74,7 @@ def purse_of(setup: ScoringSetup, audit_id: str) -> Purse | None:
     if not setup.mode.asks_judge or (configuration.max_calls is None and not currency):
         return None
     path = setup.lake.storage.beside / FOLDER / f"{audit_id}.sqlite"
-    return Purse(path, configuration.max_calls, configuration.max_cost, currency)
+    return Budget(path, configuration.max_calls, configuration.max_cost, currency)
 
 
 def estimate(setup: ScoringSetup, prepared: Prepared) -> Estimate:
@@ -92,7 +92,7 @@ def estimate(setup: ScoringSetup, prepared: Prepared) -> Estimate:
 
 def budget_lines(setup: ScoringSetup, prepared: Prepared) -> list[str]:
     """Say before the first question what it will come to, and whether the budget will reach."""
-    if purse_of(setup, prepared.audit_id) is None:
+    if budget_of(setup, prepared.audit_id) is None:
         return []
     most_calls, most_cost = setup.configuration.max_calls, setup.configuration.max_cost
     expected = estimate(setup, prepared)
@@ -106,8 +106,8 @@ def budget_lines(setup: ScoringSetup, prepared: Prepared) -> list[str]:
 
 def spent_so_far(setup: ScoringSetup, prepared: Prepared) -> str:
     """Say what was spent so far, for the line of progress; empty where nothing costs and nothing is capped."""
-    purse = purse_of(setup, prepared.audit_id)
-    return purse.told() if purse is not None else ""
+    budget = budget_of(setup, prepared.audit_id)
+    return budget.told() if budget is not None else ""
 
 
 def see_budget(setup: ScoringSetup, prepared: Prepared) -> None:
@@ -116,15 +116,15 @@ def see_budget(setup: ScoringSetup, prepared: Prepared) -> None:
     Raises:
         BudgetReached: If so; what was bought is in the lake.
     """
-    purse = purse_of(setup, prepared.audit_id)
-    if purse is None or not (spent := purse.spent()).stopped:
+    budget = budget_of(setup, prepared.audit_id)
+    if budget is None or not (spent := budget.spent()).stopped:
         return
-    purse.remove()
-    sum_ = f" for {money(spent.cost)} {purse.currency}" if purse.currency else ""
+    budget.remove()
+    sum_ = f" for {money(spent.cost)} {budget.currency}" if budget.currency else ""
     canaries = prepared.canaries.bought if prepared.canaries else 0
     left = max(0, prepared.new_calls - (spent.calls - canaries))
     each = spent.cost / spent.calls if spent.calls else 0.0
-    rest = f", about {money(each * left)} {purse.currency}" if purse.currency and each else ""
+    rest = f", about {money(each * left)} {budget.currency}" if budget.currency and each else ""
     raise BudgetReached(
         f"the budget is used up: {spent.calls:,} pictures were shown to the judge{sum_}, up to {left:,} are left to "
         f"show{rest}. Nothing is lost: every answer is in the lake, and the same command goes on from there. "
@@ -134,5 +134,5 @@ def see_budget(setup: ScoringSetup, prepared: Prepared) -> None:
 
 def close_budget(setup: ScoringSetup, prepared: Prepared) -> None:
     """Put the budget away once everything was asked and paid for."""
-    if (purse := purse_of(setup, prepared.audit_id)) is not None:
-        purse.remove()
+    if (budget := budget_of(setup, prepared.audit_id)) is not None:
+        budget.remove()

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from judge_audit.audits.inputs import planned_pixels
 from judge_audit.audits.stages.answers import register
-from judge_audit.audits.stages.budget import purse_of
+from judge_audit.audits.stages.budget import budget_of
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import say
@@ -149,17 +149,17 @@ def _ask(asking: _Asking, past: Past, times: int) -> int:
     answered = {(row["probe_id"], row["repeat"]): row for row in past.asked if row["asking"] == asking.number}
     work = [(canary.item, [canary.probe(repeat) for repeat in range(times)]) for canary in asking.canaries]
     places = {canary.probe_id: canary.item for canary in asking.canaries}
-    purse = purse_of(setup, asking.audit_id)
+    budget = budget_of(setup, asking.audit_id)
     bought = 0
     with setup.turn(card):
         for batch in score_block(
-            setup.judge, work, axes={}, load=planned_pixels, answered=answered, purse=purse
+            setup.judge, work, axes={}, load=planned_pixels, answered=answered, budget=budget
         ):
             calls = [call for call in batch.calls if call["state"] != State.FAILED]
             _keep(asking, calls, batch.scores, places)
             bought += len(calls)
-    if purse is not None and (spent := purse.spent()).stopped:
-        purse.remove()
+    if budget is not None and (spent := budget.spent()).stopped:
+        budget.remove()
         raise BudgetReached(say("canaries.budget", calls=f"{spent.calls:,}", n=times * len(asking.canaries)))
     return bought
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from judge_audit.audits.inputs import planned_mask, planned_pixels
 from judge_audit.audits.stages.answers import commit_answers, is_first, is_ruled, work_of
-from judge_audit.audits.stages.budget import purse_of
+from judge_audit.audits.stages.budget import budget_of
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.calling.score_calls import score_block
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from judge_audit.audits.model import Prepared, ScoringSetup
     from judge_audit.audits.stages.answers import Work
-    from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.calling.budget import Budget
     from judge_audit.judges.calling.score_calls import BatchResult
     from judge_audit.judges.protocol import Judge
     from judge_audit.stimuli.planning.blocks import Block
@@ -43,13 +43,13 @@ class Share:
     Attributes:
         work: Items, each with its probes.
         blocks: The blocks they are from; none where they were picked one by one.
-        purse: What the answers are paid from.
+        budget: What the answers are paid from.
         on_settled: Called with how many planned answers were settled.
     """
 
     work: Work
     blocks: tuple[Block, ...] = ()
-    purse: Purse | None = None
+    budget: Budget | None = None
     on_settled: Callable[[int], None] | None = None
 
     @property
@@ -101,14 +101,14 @@ def score(
             f"the judge “{card.name}” came out as another one when it was loaded again, so it holds "
             "something that differs each time. Give it an attribute `identity`: a text that changes when it does."
         )
-    purse = purse_of(setup, prepared.audit_id)
-    if purse is not None and purse.spent().stopped:
+    budget = budget_of(setup, prepared.audit_id)
+    if budget is not None and budget.spent().stopped:
         return 0
     work = work_of(setup.plans, prepared, taken)
     # The instruments need no turn of the judge's: they measure while it thinks.
     with ThreadPoolExecutor(1, thread_name_prefix="instruments") as pool:
         measured = pool.submit(_measure, setup, Share(work=work, blocks=taken))
-        share = Share(work=work, blocks=taken, purse=purse, on_settled=on_probes)
+        share = Share(work=work, blocks=taken, budget=budget, on_settled=on_probes)
         bought = setup.mode.score(setup, prepared, share)
         measured.result()
     return bought
@@ -157,6 +157,6 @@ def batches_of(
         known=bool(known),
         mask=planned_mask,
         damage=damage,
-        purse=share.purse,
+        budget=share.budget,
         ends=share.ends,
     )

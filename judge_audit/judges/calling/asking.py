@@ -18,7 +18,7 @@ from judge_audit.judges.protocol import PricedJudge, Reply, Stimulus, Unanswered
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.calling.budget import Budget
     from judge_audit.judges.pairwise.protocol import ComparingJudge
     from judge_audit.judges.protocol import Judge
 
@@ -62,7 +62,7 @@ class Way(Generic[Question, Answer]):
     ask: Callable[[Sequence[Question]], Sequence[Answer]]
     answers_in: Callable[[Exception], Sequence[Answer] | None]
     answer: Callable[..., Answer]
-    price: Callable[[Purse, Question], float]
+    price: Callable[[Budget, Question], float]
     questions: str
     question: str
 
@@ -119,7 +119,7 @@ class Way(Generic[Question, Answer]):
         return self.answer(state=State.FAILED, raw=text, attempts=attempts)
 
     def paid(
-        self, questions: Sequence[Question], budget: Purse | None
+        self, questions: Sequence[Question], budget: Budget | None
     ) -> tuple[list[Answer], Exception | None]:
         """Ask as many questions as the budget reaches, from the first on."""
         if budget is None or not questions:
@@ -154,7 +154,7 @@ def scoring(judge: Judge) -> Way[Stimulus, Reply]:
 def comparing(judge: ComparingJudge) -> Way[Comparison, Preference]:
     """Say how a judge is asked to compare; a comparison costs at most two pictures of the larger one's size."""
 
-    def price(budget: Purse, pair: Comparison) -> float:
+    def price(budget: Budget, pair: Comparison) -> float:
         if not isinstance(judge, PricedJudge):
             return 0.0
         larger = max((pair.left, pair.right), key=lambda image: image.shape[0] * image.shape[1])
@@ -175,7 +175,7 @@ def ask_batch(
     way: Way[Question, Answer],
     batch: Sequence[Shown],
     question: Callable[[Shown], Question],
-    budget: Purse | None,
+    budget: Budget | None,
     write: Callable[[Shown, Answer, float], None],
     result: Callable[[int], Result],
 ) -> Heard[Result]:

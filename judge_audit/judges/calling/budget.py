@@ -1,6 +1,6 @@
-"""What an audit may buy at most, and what it has bought: a purse that all its workers draw from.
+"""What an audit may buy at most, and what it has bought: a budget that all its workers draw from.
 
-The purse is a small file in the lake's folder, so it holds for threads and for the worker processes of one
+The budget is a small file in the lake's folder, so it holds for threads and for the worker processes of one
 machine. Nothing is asked that was not set aside first at the most it may cost; what is set aside and not
 spent goes back.
 """
@@ -36,7 +36,7 @@ ROUNDING = 1e-9
 """What sums of prices may be off by."""
 
 TABLE = """
-CREATE TABLE IF NOT EXISTS purse (
+CREATE TABLE IF NOT EXISTS budget (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     calls INTEGER NOT NULL DEFAULT 0,
     cost REAL NOT NULL DEFAULT 0,
@@ -81,7 +81,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Purse:
+class Budget:
     """What one audit pays from.
 
     Attributes:
@@ -126,7 +126,7 @@ class Purse:
     def spent(self) -> Spent:
         """Say what was bought so far."""
         with self._open() as connection:
-            calls, cost, stopped = connection.execute("SELECT calls, cost, stopped FROM purse").fetchone()
+            calls, cost, stopped = connection.execute("SELECT calls, cost, stopped FROM budget").fetchone()
         return Spent(calls, cost, bool(stopped))
 
     def told(self) -> str:
@@ -141,24 +141,24 @@ class Purse:
         return ", ".join(parts)
 
     def remove(self) -> None:
-        """Put the purse away: what was spent stands with every call."""
+        """Put the budget away: what was spent stands with every call."""
         self.path.unlink(missing_ok=True)
-        with suppress(OSError):  # another run's purse may lie there too
+        with suppress(OSError):  # another run's budget may lie there too
             self.path.parent.rmdir()
 
     def _take(self, prices: Sequence[float]) -> Taken:
         deadline = time.monotonic() + LONGEST_WAIT
         while True:
             with self._open() as connection:
-                row = "SELECT calls, cost, held_calls, held_cost FROM purse"
+                row = "SELECT calls, cost, held_calls, held_cost FROM budget"
                 calls, cost, held_calls, held_cost = connection.execute(row).fetchone()
                 count, most = self._reach(prices, calls + held_calls, cost + held_cost)
                 if count:
-                    change = "UPDATE purse SET held_calls = held_calls + ?, held_cost = held_cost + ?"
+                    change = "UPDATE budget SET held_calls = held_calls + ?, held_cost = held_cost + ?"
                     connection.execute(change, (count, most))
                     return Taken(count, most)
                 if not held_calls or time.monotonic() > deadline:
-                    connection.execute("UPDATE purse SET stopped = 1")
+                    connection.execute("UPDATE budget SET stopped = 1")
                     return Taken(0, 0.0)
             time.sleep(PAUSE)
 
@@ -177,7 +177,7 @@ class Purse:
         with self._open() as connection:
             calls = 0 if taken.settled is None else taken.count
             change = (
-                "UPDATE purse SET calls = calls + ?, cost = cost + ?, held_calls = max(0, held_calls - ?), "
+                "UPDATE budget SET calls = calls + ?, cost = cost + ?, held_calls = max(0, held_calls - ?), "
                 "held_cost = max(0, held_cost - ?)"
             )
             connection.execute(change, (calls, taken.settled or 0.0, taken.count, taken.cost))
@@ -195,7 +195,7 @@ class Purse:
                 connection.execute("PRAGMA synchronous = OFF")
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(TABLE)
-                connection.execute("INSERT OR IGNORE INTO purse (id) VALUES (1)")
+                connection.execute("INSERT OR IGNORE INTO budget (id) VALUES (1)")
                 yield connection
                 connection.execute("COMMIT")
             except sqlite3.Error as error:

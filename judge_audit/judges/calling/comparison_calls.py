@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.calling.budget import Budget
     from judge_audit.judges.calling.failure_policy import Heard
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference
@@ -58,7 +58,7 @@ class ComparedBatch:
 
 
 @dataclass(slots=True)
-class Easel:
+class Renderer:
     """Draws probes, each picture decoded once as long as it is at hand.
 
     Attributes:
@@ -101,9 +101,9 @@ class Easel:
 def compare_block(
     judge: ComparingJudge,
     work: Sequence[Asked],
-    easel: Easel,
+    pictures: Renderer,
     answered: Mapping[Key, Row],
-    purse: Purse | None = None,
+    budget: Budget | None = None,
 ) -> Iterator[ComparedBatch]:
     """Have a judge compare, batch by batch.
 
@@ -112,10 +112,10 @@ def compare_block(
     Args:
         judge: The judge.
         work: What is asked, in the order of the plan.
-        easel: What draws the pictures.
+        pictures: What draws the pictures.
         answered: Rows of `comparisons` already in the lake by key; one drawn by the same libraries is trusted,
             one drawn by others is bought again only if its pixels differ.
-        purse: What the answers are paid from; where it is empty, the asking ends.
+        budget: What the answers are paid from; where it is empty, the asking ends.
 
     Yields:
         What to commit. A batch with nothing new is yielded with no rows.
@@ -125,8 +125,8 @@ def compare_block(
     """
     renderer = fingerprint()
     known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
-    with ahead(_drawn(work, judge.card.batch_size, easel, answered, renderer)) as batches:
-        asked = (_ask(judge, batch, size, renderer, purse) for size, batch in batches)
+    with ahead(_drawn(work, judge.card.batch_size, pictures, answered, renderer)) as batches:
+        asked = (_ask(judge, batch, size, renderer, budget) for size, batch in batches)
         yield from kept(judge, asked, known=known)
 
 
@@ -136,7 +136,7 @@ def settled(row: Row | None, renderer: str) -> bool:
 
 
 def _drawn(
-    work: Sequence[Asked], batch_size: int, easel: Easel, answered: Mapping[Key, Row], renderer: str
+    work: Sequence[Asked], batch_size: int, pictures: Renderer, answered: Mapping[Key, Row], renderer: str
 ) -> Iterator[tuple[int, list[Shown]]]:
     """Draw what is not settled yet, in batches of planned comparisons."""
     for start in range(0, len(work), batch_size):
@@ -146,7 +146,7 @@ def _drawn(
             held = answered.get(asked.key)
             if settled(held, renderer):
                 continue
-            left, right = easel.drawn(asked.left), easel.drawn(asked.right)
+            left, right = pictures.drawn(asked.left), pictures.drawn(asked.right)
             failed = held is not None and held["state"] == State.FAILED
             shown = Shown(asked, left, right, left.digest == right.digest, failed_before=failed)
             same = held is not None and (held["left_digest"], held["right_digest"]) == (
@@ -159,7 +159,7 @@ def _drawn(
 
 
 def _ask(
-    judge: ComparingJudge, batch: Sequence[Shown], size: int, renderer: str, purse: Purse | None
+    judge: ComparingJudge, batch: Sequence[Shown], size: int, renderer: str, budget: Budget | None
 ) -> Heard[ComparedBatch]:
     """Ask for a batch and write down what came of it."""
     rows: list[dict[str, Any]] = []
@@ -171,7 +171,7 @@ def _ask(
         rows.append({**row, "latency_ms": latency})
 
     return ask_batch(
-        comparing(judge), batch, _comparison, purse, write, lambda left: ComparedBatch(rows, size - left)
+        comparing(judge), batch, _comparison, budget, write, lambda left: ComparedBatch(rows, size - left)
     )
 
 

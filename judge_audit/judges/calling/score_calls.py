@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judge_audit.judges.calling.budget import Purse
+    from judge_audit.judges.calling.budget import Budget
     from judge_audit.judges.calling.failure_policy import Heard
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
@@ -65,7 +65,7 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
     answered: Mapping[tuple[str, int], Row],
     mask: Callable[[Row], NDArray[np.bool_] | None] | None = None,
     damage: Damage | None = None,
-    purse: Purse | None = None,
+    budget: Budget | None = None,
     ends: Collection[str] = (),
     known: bool = False,
 ) -> Iterator[BatchResult]:
@@ -83,7 +83,7 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
             trusted, one drawn by others is bought again only if its pixels differ.
         mask: Reads the mask of an item that came with one; asked only for probes that keep to it.
         damage: Draws the damaged member of a pair from its item, its probe and the item's pixels.
-        purse: What the answers are paid from; where it is empty, the scoring ends.
+        budget: What the answers are paid from; where it is empty, the scoring ends.
         ends: Items that are the last of a block: no batch goes on beyond them.
         known: Whether the judge has ever answered anything.
 
@@ -98,7 +98,7 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
     draw = Drawing(axes, damage)
     drawn = _drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask, ends)
     with ahead(drawn) as batches:
-        asked = (_ask(judge, batch, size, renderer, purse) for size, batch in batches)
+        asked = (_ask(judge, batch, size, renderer, budget) for size, batch in batches)
         yield from kept(judge, asked, known=known)
 
 
@@ -160,7 +160,7 @@ def _mask(
 
 
 def _ask(
-    judge: Judge, batch: Sequence[Drawn], size: int, renderer: str, purse: Purse | None = None
+    judge: Judge, batch: Sequence[Drawn], size: int, renderer: str, budget: Budget | None = None
 ) -> Heard[BatchResult]:
     """Ask for a batch and write down what came of it."""
     calls: list[dict[str, Any]] = []
@@ -175,7 +175,7 @@ def _ask(
     def result(left: int) -> BatchResult:
         return BatchResult(calls, scores, size - left)
 
-    return ask_batch(scoring(judge), batch, _stimulus, purse, write, result)
+    return ask_batch(scoring(judge), batch, _stimulus, budget, write, result)
 
 
 def _stimulus(drawn: Drawn) -> Stimulus:

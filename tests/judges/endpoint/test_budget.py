@@ -1,4 +1,4 @@
-"""The purse that all workers of an audit draw from."""
+"""The budget that all workers of an audit draw from."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import time
 import numpy as np
 import pytest
 
-from judge_audit.judges.calling.budget import Purse, money
+from judge_audit.judges.calling.budget import Budget, money
 
 WORKER = """
 import sys
 from pathlib import Path
-from judge_audit.judges.calling.budget import Purse
-purse = Purse(Path(sys.argv[1]), max_calls=100, max_cost=9.0, currency="EUR")
+from judge_audit.judges.calling.budget import Budget
+budget = Budget(Path(sys.argv[1]), max_calls=100, max_cost=9.0, currency="EUR")
 bought = 0
 while True:
-    with purse.taken([0.1] * 7) as taken:
+    with budget.taken([0.1] * 7) as taken:
         if not taken.count:
             break
         bought += taken.count
@@ -36,17 +36,17 @@ def test_processes_together_never_go_beyond_the_cap(tmp_path):
     ]
     bought = [int(worker.communicate(timeout=60)[0]) for worker in workers]
     assert sum(bought) == 90
-    spent = Purse(path).spent()
+    spent = Budget(path).spent()
     assert (spent.calls, spent.stopped) == (90, True)
     assert spent.cost == pytest.approx(9.0)
 
 
 def test_what_was_set_aside_and_not_spent_can_be_spent_by_another(tmp_path):
-    purse = Purse(tmp_path / "p.sqlite", max_cost=1.0, currency="USD")
+    budget = Budget(tmp_path / "p.sqlite", max_cost=1.0, currency="USD")
     held = threading.Event()
 
     def careful():
-        with purse.taken([0.9]) as taken:
+        with budget.taken([0.9]) as taken:
             held.set()
             time.sleep(0.3)
             taken.settle(0.1)
@@ -54,47 +54,47 @@ def test_what_was_set_aside_and_not_spent_can_be_spent_by_another(tmp_path):
     worker = threading.Thread(target=careful)
     worker.start()
     held.wait()
-    with purse.taken([0.8]) as taken:
+    with budget.taken([0.8]) as taken:
         assert taken.count == 1
         taken.settle(0.8)
     worker.join()
-    assert purse.spent().cost == pytest.approx(0.9)
-    assert not purse.spent().stopped
+    assert budget.spent().cost == pytest.approx(0.9)
+    assert not budget.spent().stopped
 
 
 def test_a_batch_is_bought_as_far_as_the_money_reaches(tmp_path):
-    purse = Purse(tmp_path / "p.sqlite", max_cost=1.0)
-    with purse.taken([0.3, 0.3, 0.3, 0.3]) as taken:
+    budget = Budget(tmp_path / "p.sqlite", max_cost=1.0)
+    with budget.taken([0.3, 0.3, 0.3, 0.3]) as taken:
         assert taken.count == 3
         taken.settle(0.9)
-    with purse.taken([0.3]) as taken:
+    with budget.taken([0.3]) as taken:
         assert taken.count == 0
-    assert purse.spent().stopped
+    assert budget.spent().stopped
 
 
 def test_a_judge_that_breaks_gives_back_what_was_set_aside(tmp_path):
-    purse = Purse(tmp_path / "p.sqlite", max_calls=3)
-    with pytest.raises(ValueError, match="broke"), purse.taken([0, 0, 0]):
+    budget = Budget(tmp_path / "p.sqlite", max_calls=3)
+    with pytest.raises(ValueError, match="broke"), budget.taken([0, 0, 0]):
         raise ValueError("broke")
-    with purse.taken([0, 0, 0]) as taken:
+    with budget.taken([0, 0, 0]) as taken:
         assert taken.count == 3
 
 
 def test_no_cap_is_no_end_and_everything_is_counted(tmp_path):
-    purse = Purse(tmp_path / "p.sqlite", currency="USD")
+    budget = Budget(tmp_path / "p.sqlite", currency="USD")
     for _ in range(3):
-        with purse.taken([1e6] * 10) as taken:
+        with budget.taken([1e6] * 10) as taken:
             taken.settle(2.5)
-    assert purse.told() == "7.50 USD"
-    purse.remove()
+    assert budget.told() == "7.50 USD"
+    budget.remove()
     assert not list(tmp_path.rglob("*.sqlite"))
 
 
 def test_the_purse_is_told_in_the_line_of_progress(tmp_path):
-    purse = Purse(tmp_path / "p.sqlite", max_calls=2000, max_cost=20, currency="EUR")
-    with purse.taken([0.01] * 3) as taken:
+    budget = Budget(tmp_path / "p.sqlite", max_calls=2000, max_cost=20, currency="EUR")
+    with budget.taken([0.01] * 3) as taken:
         taken.settle(0.0123)
-    assert purse.told() == "3 of 2,000 calls, 0.0123 of 20.00 EUR"
+    assert budget.told() == "3 of 2,000 calls, 0.0123 of 20.00 EUR"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from PIL import Image
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import Choice, State
 from judge_audit.judges import load_judge
-from judge_audit.judges.calling.budget import Purse
+from judge_audit.judges.calling.budget import Budget
 from judge_audit.judges.calling.comparison_calls import compare_block
 from judge_audit.judges.pairwise.protocol import ComparingJudge, Comparison, Undecided
 from judge_audit.judges.protocol import PricedJudge
@@ -136,15 +136,15 @@ def test_a_comparison_costs_two_pictures_and_the_budget_stops_it(judge_at, tmp_p
         told = judge.compare(comparisons(1))
         assert told[0].cost == pytest.approx(0.5 + 105e-6)
         server.restart()
-        purse = Purse(tmp_path / "purse.sqlite", max_cost=1.2, currency="USD")
-        asked = Easel(comparisons(4))
-        batches = list(compare_block(judge, asked.work, asked, {}, purse))
+        budget = Budget(tmp_path / "budget.sqlite", max_cost=1.2, currency="USD")
+        asked = Renderer(comparisons(4))
+        batches = list(compare_block(judge, asked.work, asked, {}, budget))
         assert len(server.requests) == 2
-    assert purse.spent().stopped
+    assert budget.spent().stopped
     assert sum(row["cost"] for batch in batches for row in batch.rows) <= 1.2
 
 
-class Easel:
+class Renderer:
     """Hands out pictures that are drawn already."""
 
     def __init__(self, pairs):
