@@ -36,7 +36,7 @@ ROUNDING = 1e-9
 """What sums of prices may be off by."""
 
 TABLE = """
-CREATE TABLE IF NOT EXISTS budget (
+CREATE TABLE IF NOT EXISTS purse (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     calls INTEGER NOT NULL DEFAULT 0,
     cost REAL NOT NULL DEFAULT 0,
@@ -126,7 +126,7 @@ class Budget:
     def spent(self) -> Spent:
         """Say what was bought so far."""
         with self._open() as connection:
-            calls, cost, stopped = connection.execute("SELECT calls, cost, stopped FROM budget").fetchone()
+            calls, cost, stopped = connection.execute("SELECT calls, cost, stopped FROM purse").fetchone()
         return Spent(calls, cost, bool(stopped))
 
     def told(self) -> str:
@@ -141,7 +141,7 @@ class Budget:
         return ", ".join(parts)
 
     def remove(self) -> None:
-        """Put the budget away: what was spent stands with every call."""
+        """Remove the file: what was spent is recorded with every call."""
         self.path.unlink(missing_ok=True)
         with suppress(OSError):  # another run's budget may lie there too
             self.path.parent.rmdir()
@@ -150,15 +150,15 @@ class Budget:
         deadline = time.monotonic() + LONGEST_WAIT
         while True:
             with self._open() as connection:
-                row = "SELECT calls, cost, held_calls, held_cost FROM budget"
+                row = "SELECT calls, cost, held_calls, held_cost FROM purse"
                 calls, cost, held_calls, held_cost = connection.execute(row).fetchone()
                 count, most = self._reach(prices, calls + held_calls, cost + held_cost)
                 if count:
-                    change = "UPDATE budget SET held_calls = held_calls + ?, held_cost = held_cost + ?"
+                    change = "UPDATE purse SET held_calls = held_calls + ?, held_cost = held_cost + ?"
                     connection.execute(change, (count, most))
                     return Taken(count, most)
                 if not held_calls or time.monotonic() > deadline:
-                    connection.execute("UPDATE budget SET stopped = 1")
+                    connection.execute("UPDATE purse SET stopped = 1")
                     return Taken(0, 0.0)
             time.sleep(PAUSE)
 
@@ -177,7 +177,7 @@ class Budget:
         with self._open() as connection:
             calls = 0 if taken.settled is None else taken.count
             change = (
-                "UPDATE budget SET calls = calls + ?, cost = cost + ?, held_calls = max(0, held_calls - ?), "
+                "UPDATE purse SET calls = calls + ?, cost = cost + ?, held_calls = max(0, held_calls - ?), "
                 "held_cost = max(0, held_cost - ?)"
             )
             connection.execute(change, (calls, taken.settled or 0.0, taken.count, taken.cost))
@@ -195,7 +195,7 @@ class Budget:
                 connection.execute("PRAGMA synchronous = OFF")
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(TABLE)
-                connection.execute("INSERT OR IGNORE INTO budget (id) VALUES (1)")
+                connection.execute("INSERT OR IGNORE INTO purse (id) VALUES (1)")
                 yield connection
                 connection.execute("COMMIT")
             except sqlite3.Error as error:
