@@ -22,7 +22,7 @@ from urllib.error import URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
 from judge_audit.core.errors import MachineryError, UsageError
-from judge_audit.core.file_locks import grab
+from judge_audit.core.files import grab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

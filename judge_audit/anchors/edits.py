@@ -34,7 +34,7 @@ from judge_audit.anchors.ledger import (
     schema_faults,
 )
 from judge_audit.core.errors import Fault, InputError, MachineryError, UsageError
-from judge_audit.core.file_locks import grab
+from judge_audit.core.files import grab
 from judge_audit.stimuli.images import ImageError, ImageLimits, decode_image, read_bytes
 
 if TYPE_CHECKING:

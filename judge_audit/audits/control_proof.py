@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy import special
 
-from judge_audit.checks.mismatches.mismatch_cells import CELL
+from judge_audit.checks.mismatches.mismatch_rows import CELL
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.judges.controls.recipe_control import ALL_AXES

@@ -16,8 +16,7 @@ from judge_audit.inputs.prompt_pool import read_prompt_pool
 from judge_audit.inputs.traffic import read_traffic
 from judge_audit.people.readings import Freshness, read_readings, readings_of
 from judge_audit.stimuli.brand_rules import read_brand_rules
-from judge_audit.stimuli.images import load_image
-from judge_audit.stimuli.masks import load_mask, mask_digest
+from judge_audit.stimuli.images import load_image, load_mask, mask_digest
 from judge_audit.stimuli.pair_builder import Workshop
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ MOVED = {
     "judge_audit.kinds.kind": "judge_audit.stimuli.mismatches.kind",
     "judge_audit.kinds.places": "judge_audit.stimuli.mismatches.places",
     "judge_audit.limits": "judge_audit.core.limits",
-    "judge_audit.masks": "judge_audit.stimuli.masks",
+    "judge_audit.masks": "judge_audit.stimuli.images",
     "judge_audit.messages": "judge_audit.core.messages",
     "judge_audit.surface": "judge_audit.stimuli.surface_statistics",
     "judge_audit.tables": "judge_audit.core.tables",

@@ -12,8 +12,16 @@ from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.row_files import missing_columns, read_rows
 from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import POOLED
-from judge_audit.stimuli.images import ImageError, ImageLimits, LoadedImage, load_image, resolve_image
-from judge_audit.stimuli.masks import is_part_box, load_mask, mask_digest
+from judge_audit.stimuli.images import (
+    ImageError,
+    ImageLimits,
+    LoadedImage,
+    is_part_box,
+    load_image,
+    load_mask,
+    mask_digest,
+    resolve_image,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

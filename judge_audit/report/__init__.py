@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.atomic_file import put
 from judge_audit.core.errors import MachineryError
+from judge_audit.core.files import put
 from judge_audit.report.document import make_document
 from judge_audit.report.page import write_page
 from judge_audit.report.sheets.page_pictures import draw_pairs, draw_strips, draw_worst, pictures_of

@@ -6,8 +6,8 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.atomic_file import put
 from judge_audit.core.errors import MachineryError
+from judge_audit.core.files import put
 from judge_audit.core.messages import knows, say
 from judge_audit.core.templating import strict_environment
 from judge_audit.core.vocabulary import Position

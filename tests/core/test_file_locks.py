@@ -1,4 +1,4 @@
-from judge_audit.core.file_locks import grab
+from judge_audit.core.files import grab
 
 
 def test_a_lock_is_held_by_one_file_at_a_time_and_let_go_when_it_is_closed(tmp_path):

@@ -13,7 +13,7 @@ from PIL import Image
 
 from judge_audit.core.errors import InputError, UsageError
 from judge_audit.inputs.items import read_items
-from judge_audit.stimuli.masks import load_mask
+from judge_audit.stimuli.images import load_mask
 
 COLUMNS = ["item_id", "source", "prompt", "image"]
 

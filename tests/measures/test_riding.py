@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from judge_audit.measures.greedy_combination import Foretold, Seen, best_pair, greedy
+from judge_audit.measures.headroom import Foretold, Seen, best_pair, greedy
 
 AXES = ("a", "b", "c", "d")
 

@@ -20,9 +20,11 @@ from judge_audit.checks.covariates.covariate_rows import (
     LEADING,
     NAME,
     SHARE,
+    Gathered,
     claims_of,
     comparison_rows,
     explained_rows,
+    gather,
     name_of,
     row_of,
     share_rows,
@@ -30,7 +32,6 @@ from judge_audit.checks.covariates.covariate_rows import (
     told,
     weight_rows,
 )
-from judge_audit.checks.covariates.covariate_sources import Gathered, gather
 from judge_audit.checks.evidence import Findings
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent

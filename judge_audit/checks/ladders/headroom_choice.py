@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judge_audit.checks.ladders.headroom import gathered
-from judge_audit.measures.greedy_combination import Foretold, Seen, best_pair, greedy
-from judge_audit.measures.headroom import Named, combo_axis
+from judge_audit.measures.headroom import Foretold, Named, Seen, best_pair, combo_axis, greedy
 from judge_audit.stimuli.combinations import combinable, compatible
 
 if TYPE_CHECKING:

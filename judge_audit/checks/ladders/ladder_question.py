@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from judge_audit.checks.evidence import Climb, Evidence, Findings, Zone
-from judge_audit.checks.sight.sight_answers import unseen
+from judge_audit.checks.sight.sight import unseen
 from judge_audit.core.formatting import about, finite, number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, READ, SMALL, Verdict, ZoneBasis

@@ -15,14 +15,19 @@ from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import Judged
 from judge_audit.checks.mismatches.damage_preferred import damage_preferred
-from judge_audit.checks.mismatches.mismatch_cells import cell_rows
-from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED, HAND_MADE, match
-from judge_audit.checks.mismatches.mismatch_people import in_our_words, of_people
+from judge_audit.checks.mismatches.mismatch_pairs import (
+    CONSTRUCTED,
+    HAND_MADE,
+    in_our_words,
+    match,
+    of_people,
+)
 from judge_audit.checks.mismatches.mismatch_rows import (
     EFFECTIVE,
     NAME,
     SELECTIVITY,
     Matrix,
+    cell_rows,
     damage,
     listed,
     subscore,

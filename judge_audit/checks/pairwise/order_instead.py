@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import figure_columns
-from judge_audit.checks.pairwise.both_orders import PAIRS, UNTOUCHED, told
+from judge_audit.checks.pairwise.position_bias import PAIRS, UNTOUCHED, told
 from judge_audit.core.formatting import number
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import NOT_ASKED, OVERALL, Verdict

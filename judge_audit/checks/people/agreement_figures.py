@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.people.people_labels import Labelled
+    from judge_audit.checks.people.people_raters import Labelled
     from judge_audit.measures.agreement import Ratings
     from judge_audit.measures.estimates import Estimate
 

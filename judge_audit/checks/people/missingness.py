@@ -12,7 +12,7 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.judge_and_raters_rows import missing_row
+from judge_audit.checks.people.judge_and_raters import missing_row
 from judge_audit.checks.people.labelled_scores import PEOPLE, answers, means, people_for, ratings
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say

@@ -12,7 +12,7 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.judge_and_raters_rows import measure_row, missing_row
+from judge_audit.checks.people.judge_and_raters import measure_row, missing_row
 from judge_audit.checks.people.labelled_scores import answers
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say

@@ -11,7 +11,7 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.judge_and_raters_rows import measure_row, missing_row, verdict_row
+from judge_audit.checks.people.judge_and_raters import measure_row, missing_row, verdict_row
 from judge_audit.checks.people.labelled_scores import (
     PEOPLE,
     answers,

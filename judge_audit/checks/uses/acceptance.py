@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.uses.reviewed import Drawn, drawn, stratum_of
-from judge_audit.checks.uses.use_rows import (
+from judge_audit.checks.uses.use_evidence import (
+    Drawn,
+    drawn,
     ends,
     figure_row,
     however_filled,
     judged_row,
     missing,
     signed_percent,
+    stratum_of,
 )
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.uses.use_rows import ends, figure_row, judged_row, missing, signed_percent
+from judge_audit.checks.uses.use_evidence import ends, figure_row, judged_row, missing, signed_percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, wilson

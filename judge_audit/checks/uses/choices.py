@@ -9,9 +9,9 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.judge_and_raters_rows import measure_row, missing_row, verdict_row
+from judge_audit.checks.people.judge_and_raters import measure_row, missing_row, verdict_row
 from judge_audit.checks.people.labelled_scores import PEOPLE, answers
-from judge_audit.checks.uses.use_rows import signed_percent
+from judge_audit.checks.uses.use_evidence import signed_percent
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, Verdict

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.uses.reviewed import Drawn, axes_named, drawn, stratum_of
-from judge_audit.checks.uses.use_rows import ends, figure_row, however_filled, judged_row, missing
+from judge_audit.checks.uses.use_evidence import (
+    Drawn,
+    axes_named,
+    drawn,
+    ends,
+    figure_row,
+    however_filled,
+    judged_row,
+    missing,
+    stratum_of,
+)
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any
 
 from judge_audit.core.digests import text_digest
-from judge_audit.core.file_locks import grab
+from judge_audit.core.files import grab
 from judge_audit.core.formatting import harmless
 from judge_audit.core.tables import from_rows
 

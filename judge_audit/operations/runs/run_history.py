@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.file_locks import grab
+from judge_audit.core.files import grab
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

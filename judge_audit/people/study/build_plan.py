@@ -18,8 +18,7 @@ from judge_audit.people.study.plan import Ladder, Study
 from judge_audit.people.zones import READ_ENOUGH
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.axes.image_buffers import Scratch
-from judge_audit.stimuli.images import load_image
-from judge_audit.stimuli.masks import load_mask
+from judge_audit.stimuli.images import load_image, load_mask
 from judge_audit.stimuli.planning.probe_ids import ladder_probe_ids, probe_id
 from judge_audit.stimuli.planning.probes import choose_ladder_items
 

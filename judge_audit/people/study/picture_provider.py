@@ -17,8 +17,7 @@ from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.people.readings import draw_ladder
 from judge_audit.stimuli.axes.image_buffers import Scratch
-from judge_audit.stimuli.images import load_image
-from judge_audit.stimuli.masks import load_mask, mask_digest
+from judge_audit.stimuli.images import load_image, load_mask, mask_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

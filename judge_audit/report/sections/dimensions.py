@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.mismatches.mismatch_cells import CELL
 from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED, HAND_MADE
-from judge_audit.checks.mismatches.mismatch_rows import EFFECTIVE, NAME, SELECTIVITY
+from judge_audit.checks.mismatches.mismatch_rows import CELL, EFFECTIVE, NAME, SELECTIVITY
 from judge_audit.core.vocabulary import OVERALL, POOLED
 from judge_audit.report.figures import figure_of
 from judge_audit.report.sections.ladders import verdict_of

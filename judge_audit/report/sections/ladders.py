@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from judge_audit.checks.mismatches.mismatch_cells import CELL
+from judge_audit.checks.mismatches.mismatch_rows import CELL
 from judge_audit.core.vocabulary import IMAGES, POOLED, READ, Verdict
 from judge_audit.report.figures import finite
 from judge_audit.report.percentiles import lift

@@ -16,8 +16,7 @@ from judge_audit.people.visibility import provisional_points
 from judge_audit.people.zones import make_zones
 from judge_audit.report.sheets.axis_sheet import Ladder
 from judge_audit.report.sheets.pair_sheet import PairShown
-from judge_audit.stimuli.images import ImageError, load_image, resolve_image
-from judge_audit.stimuli.masks import load_mask, mask_digest
+from judge_audit.stimuli.images import ImageError, load_image, load_mask, mask_digest, resolve_image
 from judge_audit.stimuli.mismatches.kind import Built, Material
 from judge_audit.stimuli.planning.probe_ids import region_of
 from judge_audit.stimuli.planning.probes import choose_ladder_items

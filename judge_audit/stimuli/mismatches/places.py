@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from judge_audit.stimuli.axes.regions import salient
-from judge_audit.stimuli.masks import part_box_of
+from judge_audit.stimuli.images import part_box_of
 from judge_audit.stimuli.mismatches.kind import Unsuited, box_of
 
 if TYPE_CHECKING:

@@ -1,8 +1,16 @@
-"""Locks on open files: held by one process at a time, let go by the system whatever becomes of it."""
+"""Locks on open files: held by one process at a time, let go by the system whatever becomes of it.
+
+Writing a file so that a reader sees the old one or the new one, never a part.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def grab(handle: int) -> bool | None:
@@ -29,3 +37,10 @@ def grab(handle: int) -> bool | None:
     except OSError:
         return None
     return True
+
+
+def put(path: Path, text: str) -> None:
+    """Write beside, then rename."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
