@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge_audit.measures import choices as wp
+from judge_audit.measures import within_prompt as wp
 
 
 def prompts(sizes):
