@@ -748,3 +748,46 @@ class RegistrationsRow(TypedDict, total=False):
     state: str | None
     reason: str
     recorded_at: datetime
+
+
+class KeyParts(TypedDict, total=False):
+    """What of a result's key may stand for all."""
+
+    baseline: str
+    source: str
+    topic: str
+    dimension: str
+    axis: str
+    kind: str
+    rater: str
+
+
+class ResultRow(TypedDict, total=False):
+    """A row of curves, measures or verdicts."""
+
+    audit_id: str
+    subject: str
+    baseline: str
+    check: str
+    measure: str
+    source: str
+    topic: str
+    dimension: str
+    axis: str
+    kind: str
+    rater: str
+    rung: int
+    strength: float
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    n_clusters: int | None
+    is_control: bool
+    n_needed: int | None
+    limit_low: float | None
+    limit_high: float | None
+    verdict: str
+    finding: str
+    provisional: bool
+    reason: str

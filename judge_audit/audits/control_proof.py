@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from scipy import special
@@ -14,6 +15,8 @@ from judge_audit.measures.estimates import corrected_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.judges.controls.pairwise_control import PairControl
     from judge_audit.judges.controls.pixel_control import SeeingControl
@@ -67,8 +70,8 @@ def control_row(
     audit_id: str,
     judge_id: str,
     control: Control | PairControl | SeeingControl,
-    verdicts: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
+    verdicts: Sequence[ResultRow],
+) -> ResultRow:
     """Say whether a control was convicted of exactly what it declares.
 
     Returns:
@@ -133,7 +136,7 @@ def _fault(check: str, axes: Sequence[str]) -> str:
     return say("controls.fault_on", fault=name, axes=", ".join(known)) if known else name
 
 
-def smallest_shown(measures: Sequence[Mapping[str, Any]], margin: float, claims: int) -> list[dict[str, Any]]:
+def smallest_shown(measures: Sequence[ResultRow], margin: float, claims: int) -> list[ResultRow]:
     """Say the smallest premature lift this corpus would have convicted four times out of five.
 
     margin + (z + 0.84)·se per axis, with the judge's own standard error of the edge lift (its 90 % interval
@@ -142,18 +145,17 @@ def smallest_shown(measures: Sequence[Mapping[str, Any]], margin: float, claims:
     z = float(special.ndtri((1 + corrected_level(claims)) / 2)) + 0.84
     lifts = [row for row in measures if row["check"] == "premature" and row["measure"] == "edge_lift"]
     whole = [row for row in lifts if row.get("source", POOLED) == row.get("kind", POOLED) == POOLED]
-    rows = []
+    rows: list[ResultRow] = []
     for row in whole:
-        if row["ci_low"] is None or row["ci_high"] is None:
+        if row["ci_low"] is None or row["ci_high"] is None or row["n_clusters"] is None:
             continue
-        same = ("subject", "axis", "dimension")
-        strata = sum(
-            part.get("source", POOLED) != POOLED and all(part[name] == row[name] for name in same)
-            for part in lifts
-        )
+        same = itemgetter("subject", "axis", "dimension")
+        strata = sum(part.get("source", POOLED) != POOLED and same(part) == same(row) for part in lifts)
         df = row["n_clusters"] - max(strata, 1)
         error = (row["ci_high"] - row["ci_low"]) / 2 / float(special.stdtrit(df, 0.95))
-        key = {name: row[name] for name in ("audit_id", *same, "is_control") if name in row}
-        value = margin + z * error
-        rows.append({**key, "check": NAME, "measure": "smallest_lift", "value": value, "n": row["n"]})
+        subject, axis, dimension = same(row)
+        shown: ResultRow = {"audit_id": row["audit_id"], "subject": subject, "check": NAME}
+        shown |= {"measure": "smallest_lift", "axis": axis, "dimension": dimension, "n": row["n"]}
+        shown |= {"value": margin + z * error, "is_control": row.get("is_control", False)}
+        rows.append(shown)
     return rows

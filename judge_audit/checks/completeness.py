@@ -13,6 +13,8 @@ from judge_audit.measures.estimates import wilson
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from judge_audit_schemas.rows import ResultRow
+
     from judge_audit.checks.evidence import Evidence
 
 NAME = "completeness"
@@ -35,14 +37,14 @@ def run(evidence: Evidence) -> Findings:
                 rungs[place, dimension, row["axis"], row["state"], row["rung"]] += 1
         strengths[row["axis"], row["rung"]] = row["strength"]
     states = {state for _, _, state in lost}
-    measures = []
+    measures: list[ResultRow] = []
     for (source, dimension), n in sorted(asked.items()):
         for state in sorted(states):
             hits = lost[source, dimension, state]
             low, high = wilson(hits, n)
             key = evidence.key(NAME, "state_share", source=source, dimension=dimension, kind=state)
             measures.append({**key, "value": hits / n, "ci_low": low, "ci_high": high, "n": n})
-    curves = [
+    curves: list[ResultRow] = [
         {
             **evidence.key(NAME, "state_count", source=source, dimension=dimension, axis=axis, kind=state),
             "rung": rung,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
 import numpy as np
 import pyarrow.compute as pc
@@ -17,8 +17,10 @@ from judge_audit.stimuli.mismatches import mismatch_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Unpack
 
     import pyarrow as pa
+    from judge_audit_schemas.rows import KeyParts, ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.core.limits import Limits
@@ -31,19 +33,44 @@ if TYPE_CHECKING:
 Thing = TypeVar("Thing")
 
 
+class ResponseRow(TypedDict):
+    """One dimension of one answer, with the probe and the item that it answers."""
+
+    item_id: str
+    source: str
+    topic: str
+    prompt_id: str
+    cluster: str
+    axis: str
+    rung: int
+    strength: float
+    repeat: int
+    dimension: str
+    value: float | None
+    state: str
+
+
 @dataclass(frozen=True, slots=True)
 class Findings:
     """What a check found: rows of `curves`, `measures` and `verdicts`."""
 
-    curves: tuple[dict[str, Any], ...] = ()
-    measures: tuple[dict[str, Any], ...] = ()
-    verdicts: tuple[dict[str, Any], ...] = ()
+    curves: tuple[ResultRow, ...] = ()
+    measures: tuple[ResultRow, ...] = ()
+    verdicts: tuple[ResultRow, ...] = ()
 
     def __add__(self, other: Findings) -> Findings:
         """Put the findings of two checks together."""
         return Findings(
             self.curves + other.curves, self.measures + other.measures, self.verdicts + other.verdicts
         )
+
+
+def joined(*parts: ResultRow, **columns: Any) -> ResultRow:  # noqa: ANN401 - values of named columns
+    """Put the columns of a result row together; later ones win."""
+    row: ResultRow = {}
+    for part in parts:
+        row |= part
+    return cast("ResultRow", {**row, **columns})
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,20 +259,20 @@ class Evidence:
         return frozenset(table["axis"].to_pylist())
 
     @cached_property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[ResponseRow]:
         """The responses as rows."""
         return self.responses.to_pylist()  # type: ignore[no-any-return]
 
-    def key(self, check: str, measure: str, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+    def key(self, check: str, measure: str, **parts: Unpack[KeyParts]) -> ResultRow:
         """Make the key columns of a result row."""
-        return {
+        whole: ResultRow = {
             "audit_id": self.audit_id,
             "subject": self.judge_id,
             "check": check,
             "measure": measure,
             "is_control": self.is_control,
-            **parts,
         }
+        return cast("ResultRow", {**whole, **parts})
 
     def strata(self, dimension: str) -> tuple[Stratum, ...]:
         """Gather the untouched scores per source; sources under the coarse limit are pooled."""
@@ -256,7 +283,7 @@ class Evidence:
         return found
 
     def _make_strata(self, dimension: str) -> tuple[Stratum, ...]:
-        by_source: dict[str, list[dict[str, Any]]] = {}
+        by_source: dict[str, list[ResponseRow]] = {}
         for row in self.rows:
             first = row["axis"] == ORIGINAL and row["repeat"] == 0 and row["state"] == State.OK
             if first and row["dimension"] == dimension:
@@ -295,8 +322,8 @@ class Evidence:
         return found
 
     @cached_property
-    def _by_axis(self) -> dict[str, list[dict[str, Any]]]:
-        found: dict[str, list[dict[str, Any]]] = {}
+    def _by_axis(self) -> dict[str, list[ResponseRow]]:
+        found: dict[str, list[ResponseRow]] = {}
         for row in self.rows:
             found.setdefault(row["axis"], []).append(row)
         return found
@@ -307,7 +334,7 @@ class Evidence:
         held = {item_id for stratum in self.strata(dimension) for item_id in stratum.items}
         return len(climbing - held) / len(climbing) if climbing else 0.0
 
-    def of_axis(self, axis: str) -> list[dict[str, Any]]:
+    def of_axis(self, axis: str) -> list[ResponseRow]:
         """The responses on one axis, or to one sight probe."""
         return self._by_axis.get(axis, [])
 
@@ -319,7 +346,7 @@ class Evidence:
         return found
 
     @property
-    def originals(self) -> list[dict[str, Any]]:
+    def originals(self) -> list[ResponseRow]:
         """The untouched responses, all repeats."""
         return self._by_axis.get(ORIGINAL, [])
 
@@ -342,11 +369,11 @@ class Evidence:
                 asked[(*where, row["repeat"])] = row["state"] != State.INERT
                 if row["state"] == State.INERT:
                     inert[where] = True
-                elif row["state"] == State.OK:
+                elif row["state"] == State.OK and row["value"] is not None:
                     scores[(*where, row["repeat"])] = self.sign * row["value"]
         for row in self.originals:
             known = row["item_id"] in place and row["repeat"] < repeats and row["state"] == State.OK
-            if known and row["dimension"] == dimension:
+            if known and row["dimension"] == dimension and row["value"] is not None:
                 originals[place[row["item_id"]], row["repeat"]] = self.sign * row["value"]
         if stratum.reference.direct:
             originals[:] = 0.0

@@ -37,7 +37,26 @@ def row_types_source() -> str:
             f"class {row_type_name(name)}(TypedDict, total=False):\n"
             f'    """{table.grain[0].upper()}{table.grain[1:].rstrip(".")}."""\n\n' + "\n".join(columns)
         )
+    parts.append(_result_row())
     return "\n\n\n".join(parts) + "\n"
+
+
+def _result_row() -> str:
+    """Write the type of what a check makes: every column that curves, measures or verdicts have."""
+    columns: dict[str, str] = {}
+    for name in ("curves", "measures", "verdicts"):
+        told = definition(name)
+        columns |= {column.name: _python_type(column, told.key) for column in told.columns}
+    lines = [f"    {name}: {kind}" for name, kind in columns.items()]
+    keys = [f"    {name}: str" for name in columns if name in definition("measures").pooled_keys]
+    return "\n\n\n".join(
+        (
+            'class KeyParts(TypedDict, total=False):\n    """What of a result\'s key may stand for all."""\n\n'
+            + "\n".join(keys),
+            'class ResultRow(TypedDict, total=False):\n    """A row of curves, measures or verdicts."""\n\n'
+            + "\n".join(lines),
+        )
+    )
 
 
 def row_type_name(table: str) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -131,3 +132,30 @@ def test_the_types_of_rows_are_those_that_the_definitions_give(tmp_path):
         capture_output=True,
     )
     assert written.read_text(encoding="utf-8") == Path(rows.__file__).read_text(encoding="utf-8")
+
+
+def test_a_misspelt_column_is_an_error_of_the_type_checker(tmp_path):
+    for column, right in (("verdict", True), ("verdit", False)):
+        file = tmp_path / f"{column}.py"
+        file.write_text(
+            "from judge_audit_schemas.rows import ResultRow, VerdictsRow\n"
+            f'row: VerdictsRow = {{"{column}": "pass"}}\n'
+            f'said: ResultRow = {{"{column}": "pass"}}\n',
+            encoding="utf-8",
+        )
+        schemas = tmp_path / "names" / "judge_audit_schemas"
+        if not schemas.exists():
+            schemas.parent.mkdir()
+            schemas.symlink_to(Path(rows.__file__).parent)
+        command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", tmp_path, file]
+        checked = subprocess.run(
+            command,
+            env=os.environ | {"MYPYPATH": str(schemas.parent)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (checked.returncode == 0) == right, checked.stdout
+        assert checked.stdout.count('has no key "verdit"') + checked.stdout.count("Extra key") == (
+            0 if right else 2
+        )

@@ -24,6 +24,7 @@ from judge_audit.measures.source_comparisons import difference, heterogeneity, w
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -69,14 +70,14 @@ def row_of(
     dimension: str,
     estimate: Estimate,
     **parts: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+) -> ResultRow:
     """Make a row of `measures` with the 90 % interval."""
     return evidence.key(NAME, measure, dimension=dimension, **parts) | figure_columns(estimate)
 
 
-def explained_rows(evidence: Evidence, dimension: str, fits: Fits) -> list[dict[str, Any]]:
+def explained_rows(evidence: Evidence, dimension: str, fits: Fits) -> list[ResultRow]:
     """Give the share explained per source and inside sources, with R² as it stands in the sample."""
-    rows = []
+    rows: list[ResultRow] = []
     for source, made in fits.items():
         rows.append(row_of(evidence, SHARE, dimension, made.explained, source=source))
         key = evidence.key(NAME, "explained_in_sample", dimension=dimension, source=source)
@@ -109,7 +110,7 @@ def shares_of(fits: Fits) -> dict[str, Estimate]:
     return found
 
 
-def share_rows(evidence: Evidence, dimension: str, fits: Fits) -> list[dict[str, Any]]:
+def share_rows(evidence: Evidence, dimension: str, fits: Fits) -> list[ResultRow]:
     """Give each statistic's share of the variance, per source and inside sources."""
     rows = [
         row_of(evidence, "covariate_share", dimension, share, source=source, kind=name)
@@ -122,9 +123,9 @@ def share_rows(evidence: Evidence, dimension: str, fits: Fits) -> list[dict[str,
     ]
 
 
-def weight_rows(evidence: Evidence, dimension: str, fits: Fits) -> list[dict[str, Any]]:
+def weight_rows(evidence: Evidence, dimension: str, fits: Fits) -> list[ResultRow]:
     """Give the weights per source and inside sources, in lift and in raw units."""
-    rows = []
+    rows: list[ResultRow] = []
     for measure, attribute in (("covariate_weight", "weights"), ("covariate_weight_raw", "raw_weights")):
         for name in features_of(fits):
             held = {
@@ -142,9 +143,9 @@ def weight_rows(evidence: Evidence, dimension: str, fits: Fits) -> list[dict[str
 
 def comparison_rows(
     evidence: Evidence, dimension: str, fits: Fits, claims: Sequence[Claim]
-) -> list[dict[str, Any]]:
+) -> list[ResultRow]:
     """Give differences of weights for every pair of sources, and Q and I² over all of them."""
-    rows = []
+    rows: list[ResultRow] = []
     for claim in claims:
         parts = {"source": claim.first, "baseline": claim.second, "kind": claim.feature}
         rows.append(row_of(evidence, DIFFERENCE, dimension, claim.lift, **parts))
@@ -263,7 +264,8 @@ def gather(evidence: Evidence, dimension: str) -> Gathered:
     asked: dict[str, dict[str, tuple[float, str]]] = {}
     for row in evidence.originals:
         if row["repeat"] == 0 and row["dimension"] in (dimension, POOLED) and row["item_id"] in of_item:
-            value = evidence.sign * row["value"] if row["state"] == State.OK else math.nan
+            scored = row["state"] == State.OK and row["value"] is not None
+            value = evidence.sign * (row["value"] or 0.0) if scored else math.nan
             asked.setdefault(row["source"], {})[row["item_id"]] = (value, row["cluster"])
     sources = {name: _source(asked[name], of_item, len(features)) for name in sorted(asked)}
     share = 1 - evidence.limits["ladder.missing_share"]

@@ -10,7 +10,7 @@ spread differently.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,6 +51,8 @@ from judge_audit.measures.source_comparisons import beyond, holm, within_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.covariates.covariate_rows import Claim
     from judge_audit.checks.evidence import Evidence
@@ -134,7 +136,7 @@ def _verdict(  # noqa: PLR0913, PLR0917 - the columns of a verdict
     limit: float,
     estimate: Estimate = NOTHING,
     needed: int | None = None,
-) -> dict[str, Any]:
+) -> ResultRow:
     row = row_of(evidence, measure, dimension, estimate)
     del row["n_clusters"]
     return {
@@ -173,7 +175,7 @@ def _answer(evidence: Evidence, fits: Fits) -> tuple[Estimate, Answer]:
     return whole, below(whole, evidence.limits["covariates.explained"], len(evidence.dimensions))
 
 
-def _explained_verdict(evidence: Evidence, dimension: str, gathered: Gathered, fits: Fits) -> dict[str, Any]:
+def _explained_verdict(evidence: Evidence, dimension: str, gathered: Gathered, fits: Fits) -> ResultRow:
     limit = evidence.limits["covariates.explained"]
     whole, answer = _answer(evidence, fits)
     verdict, notes = answer.verdict, _notes(gathered, fits)
@@ -200,7 +202,7 @@ def _explained_verdict(evidence: Evidence, dimension: str, gathered: Gathered, f
 
 def _difference_verdict(
     evidence: Evidence, dimension: str, gathered: Gathered, fits: Fits, claims: Sequence[Claim]
-) -> dict[str, Any]:
+) -> ResultRow:
     """Judge whether weights stay the same from source to source: in lift and, in the same sign, raw."""
     limit, raw_limit = (evidence.limits[f"covariates.weight_difference{part}"] for part in ("", "_raw"))
     notes = _notes(gathered, fits)

@@ -11,7 +11,7 @@ that visibilities add in quadrature is an assumption.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from judge_audit.measures.lifts import Lifts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Climb, Evidence, Stratum
@@ -165,9 +166,7 @@ def _spread_out(place: Place, items: Sequence[str], given: Sequence[Lifts], repe
     return found
 
 
-def _row(
-    evidence: Evidence, measure: str, dimension: str, estimate: Estimate, **parts: str
-) -> dict[str, Any]:
+def _row(evidence: Evidence, measure: str, dimension: str, estimate: Estimate, **parts: str) -> ResultRow:
     low, high = estimate.interval(PASS_LEVEL)
     return {
         **evidence.key(NAME, measure, dimension=dimension, **parts),
@@ -181,9 +180,9 @@ def _row(
 
 def _measures(
     evidence: Evidence, dimension: str, candidates: Sequence[Candidate], halves: Sequence[Ints]
-) -> list[dict[str, Any]]:
+) -> list[ResultRow]:
     """Give every family's headroom with the direction ridden, and the best of each image with its price."""
-    rows = []
+    rows: list[ResultRow] = []
     for family in (SINGLE, PAIR, GREEDY, POOLED):
         own = [entry for entry in candidates if family in {POOLED, read_combo(entry.axis).family}]
         found = cross_fitted(own, halves)
@@ -205,7 +204,7 @@ def _measures(
 
 def _verdict(
     evidence: Evidence, dimension: str, candidates: Sequence[Candidate], forecast: Forecast | None
-) -> dict[str, Any]:
+) -> ResultRow:
     """Judge what transfers."""
     margin = evidence.limits["headroom.margin"]
     claims = len(evidence.dimensions)

@@ -25,6 +25,8 @@ from judge_audit.measures.estimates import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from judge_audit_schemas.rows import ResultRow
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -114,18 +116,18 @@ class Question:
         if {ZoneBasis.READINGS, ZoneBasis.QUANTILES} <= bases:
             yield replace(self, kind=READ)
 
-    def key(self, measure: str, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+    def key(self, measure: str, **parts: Any) -> ResultRow:  # noqa: ANN401
         """Make the key columns of a row on this axis."""
         place = {"axis": self.axis, "dimension": self.dimension}
         if self.kind != POOLED:
             place["kind"] = self.kind
         return self.evidence.key(self.check, measure, **place, **parts)
 
-    def measured(self, estimate: Estimate, measure: str = "", **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+    def measured(self, estimate: Estimate, measure: str = "", **parts: Any) -> ResultRow:  # noqa: ANN401
         """Make a row of `measures` (or, with rung and strength, of `curves`) with its 90 % interval."""
         return self.key(measure or self.measure, **parts) | figure_columns(estimate)
 
-    def answered(self, estimate: Estimate, judged: Judged, notes: Sequence[str] = ()) -> dict[str, Any]:
+    def answered(self, estimate: Estimate, judged: Judged, notes: Sequence[str] = ()) -> ResultRow:
         """Make a row of `verdicts`, with its reason in words."""
         needed = None
         said = [*judged.notes, *notes]
@@ -261,7 +263,7 @@ class Question:
 
 def unpictured(evidence: Evidence, check: str, measure: str) -> Findings:
     """Say of a question about ladders that no picture is in reach to draw one on."""
-    rows = [
+    rows: list[ResultRow] = [
         {
             **evidence.key(check, measure, dimension=dimension),
             "verdict": Verdict.MISSING.value,
@@ -297,7 +299,7 @@ class Figured(Protocol):
         ...
 
 
-def figure_columns(figure: Figured) -> dict[str, Any]:
+def figure_columns(figure: Figured) -> ResultRow:
     """Write a figure into the columns that every row of results has: value, 90 % interval, items, clusters."""
     low, high = figure.interval(PASS_LEVEL)
     return {

@@ -105,7 +105,7 @@ def retest(evidence: Evidence, climb: Climb, dimension: str) -> tuple[Lifts, Mas
         known = row["item_id"] in place and row["repeat"] < 2 and row["dimension"] in (dimension, POOLED)
         if known:
             asked[place[row["item_id"]]] |= row["repeat"] == 1
-            if row["state"] == State.OK:
+            if row["state"] == State.OK and row["value"] is not None:
                 scores[place[row["item_id"]], row["repeat"]] = evidence.sign * row["value"]
     found = absolute(lifts(scores[:, 1], scores[:, 0], climb.clusters, climb.stratum.reference))
     return found, asked & np.isnan(found.values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from judge_audit.measures.estimates import NOTHING, Estimate, within
 from judge_audit.measures.lifts import combined_mean
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import ResultRow
+
     from judge_audit.checks.evidence import Evidence
 
 NAME = "premature"
@@ -46,7 +48,7 @@ def run(evidence: Evidence) -> Findings:
 def _curve(question: Question) -> Findings:
     """Mean lift at every rung, pooled over sources and per source; inert rungs enter nothing."""
     climbs = question.climbs
-    rows = []
+    rows: list[ResultRow] = []
     groups = [("*", climbs), *((climb.stratum.source, (climb,)) for climb in climbs)]
     for index, strength in enumerate(question.strengths):
         at_rung = {climb.stratum.source: climb.lifts_at(np.full(len(climb.items), index)) for climb in climbs}
@@ -91,7 +93,7 @@ def _judge(question: Question) -> Findings:
         judged = judged.opened(say("notes.weaker_rungs", share=percent(bare)))
     whole = estimate(None)
     verdict = question.answered(whole, judged, question.standing_notes())
-    measures: list[dict[str, Any]] = [question.measured(whole) | {"n_needed": verdict["n_needed"]}]
+    measures: list[ResultRow] = [question.measured(whole) | {"n_needed": verdict["n_needed"]}]
     if len(climbs) > 1:
         for climb, at, given in zip(climbs, rungs, weights, strict=True):
             part = combined_mean([climb.lifts_at(at)], [given])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.evidence import Findings
+from judge_audit.checks.evidence import Findings, joined
 from judge_audit.core.vocabulary import IMAGES, ORIGINAL, State
 from judge_audit.measures.estimates import PASS_LEVEL, Estimate, wilson
 from judge_audit.measures.ladders import leakage, mean_changes
@@ -17,6 +17,7 @@ from judge_audit.stimuli.surface_statistics import STATISTICS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.stimuli.axes.axis import Axis
@@ -103,14 +104,14 @@ def _rung(
 
 def _axis(audit_id: str, axis: Axis, rungs: Mapping[int, _Rung], spread: Floats) -> Findings:
     """Rows of one axis."""
-    curves: list[dict[str, Any]] = []
-    strongest: list[dict[str, Any]] = []
+    curves: list[ResultRow] = []
+    strongest: list[ResultRow] = []
     for rung, strength in enumerate(axis.strengths, start=1):
         at = rungs[rung]
         if not len(at.after):
             continue
         changes = (at.after - at.before) / spread
-        place = {"rung": rung, "strength": strength}
+        place: ResultRow = {"rung": rung, "strength": strength}
         known = np.isfinite(spread)
         shifts = mean_changes(changes[:, known], at.clusters)
         names = [name for name, told in zip(STATISTICS, known, strict=True) if told]
@@ -131,24 +132,18 @@ def _axis(audit_id: str, axis: Axis, rungs: Mapping[int, _Rung], spread: Floats)
     return Findings(tuple(curves), (*strongest, {**share, "ci_low": low, "ci_high": high}))
 
 
-def _clipped(audit_id: str, axis: Axis, at: _Rung) -> dict[str, Any]:
+def _clipped(audit_id: str, axis: Axis, at: _Rung) -> ResultRow:
     """Mean share of channel values at either end of the 8-bit range."""
     (share,) = mean_changes(at.after[:, [CLIPPED]], at.clusters)
     return _row(audit_id, "clipped_share", axis, share)
 
 
-def _key(audit_id: str, measure: str, axis: Axis, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
-    return {
-        "audit_id": audit_id,
-        "subject": IMAGES,
-        "check": NAME,
-        "measure": measure,
-        "axis": axis.name,
-        **parts,
-    }
+def _key(audit_id: str, measure: str, axis: Axis, **parts: Any) -> ResultRow:  # noqa: ANN401
+    whole: ResultRow = {"audit_id": audit_id, "subject": IMAGES, "check": NAME, "measure": measure}
+    return joined(whole, {"axis": axis.name}, **parts)
 
 
-def _row(audit_id: str, measure: str, axis: Axis, estimate: Estimate, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+def _row(audit_id: str, measure: str, axis: Axis, estimate: Estimate, **parts: Any) -> ResultRow:  # noqa: ANN401
     """Write an estimate as a row; without enough clusters it has no interval."""
     row = _key(audit_id, measure, axis, **parts)
     row |= {"value": estimate.value, "n": estimate.n, "n_clusters": estimate.n_clusters}

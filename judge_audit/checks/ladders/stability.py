@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +35,9 @@ from judge_audit.measures.source_comparisons import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
+    from judge_audit_schemas.rows import KeyParts, ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Climb, Evidence
@@ -205,7 +207,7 @@ def _row(
     verdict: Verdict,
     reason: str,
     estimate: Estimate = NOTHING,
-) -> dict[str, Any]:
+) -> ResultRow:
     low, high = estimate.interval(PASS_LEVEL)
     margin = evidence.limits["stability.difference"]
     return {
@@ -226,18 +228,18 @@ def _row(
 
 def _measures(
     evidence: Evidence, effect: str, dimension: str, gathered: Gathered, given: Sequence[Contrast]
-) -> list[dict[str, Any]]:
+) -> list[ResultRow]:
     """Give contrasts, Q and I², and every effect with one source left out."""
 
-    def row(measure: str, estimate: Estimate, **parts: str) -> dict[str, Any]:
+    def row(measure: str, estimate: Estimate, **parts: Unpack[KeyParts]) -> ResultRow:
         low, high = estimate.interval(PASS_LEVEL)
-        key = evidence.key(NAME, f"{effect}_{measure}", dimension=dimension, **parts)
-        ends = {"value": finite(estimate.value), "ci_low": finite(low), "ci_high": finite(high)}
+        key = evidence.key(NAME, f"{effect}_{measure}", **parts) | {"dimension": dimension}
+        ends: ResultRow = {"value": finite(estimate.value), "ci_low": finite(low), "ci_high": finite(high)}
         return {**key, **ends, "n": estimate.n, "n_clusters": estimate.n_clusters}
 
-    rows = []
+    rows: list[ResultRow] = []
     for entry in given:
-        parts = {"axis": entry.effect, "source": entry.first, "baseline": entry.second}
+        parts: KeyParts = {"axis": entry.effect, "source": entry.first, "baseline": entry.second}
         rows.append(row("difference", entry.lift, **parts))
         rows.append(row("difference_raw", entry.raw, **parts))
     for held in gathered.effects:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from judge_audit.measures.lifts import combined_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.evidence import Climb, Evidence
     from judge_audit.checks.ladders.missing_lifts import Ints
@@ -102,7 +104,7 @@ def _judge(question: Question) -> Findings:
         notes.insert(0, say("missing.clusters", axis=question.axis, clusters=whole.n_clusters))
     verdict = question.answered(whole, judged, notes)
     raw = combined_mean([raw_lifts(climb, at) for climb, at in zip(climbs, rungs, strict=True)])
-    measures: list[dict[str, Any]] = [
+    measures: list[ResultRow] = [
         question.measured(whole) | {"n_needed": verdict["n_needed"]},
         question.measured(size(None), "top_abs_lift"),
         question.measured(raw, "top_raw"),
@@ -124,7 +126,7 @@ def _with_room(question: Question, judged: Judged) -> Judged:
     return question.supported(judged)
 
 
-def _monotone(question: Question) -> Iterator[dict[str, Any]]:
+def _monotone(question: Question) -> Iterator[ResultRow]:
     """Share of items whose score falls and never rises over the objectionable rungs; flat ones counted."""
     strengths = np.array(question.strengths)
     answers: list[bool | None] = []
@@ -145,8 +147,8 @@ def _monotone(question: Question) -> Iterator[dict[str, Any]]:
     ):
         low, high = wilson(hits, len(answers))
         share = hits / len(answers) if answers else None
-        place = {"value": share, "ci_low": low, "ci_high": high, "n": len(answers)}
-        yield question.key(measure) | place
+        ends: ResultRow = {"value": share, "ci_low": low, "ci_high": high, "n": len(answers)}
+        yield question.key(measure) | ends
 
 
 CHECK = Check(NAME, run, needs=Needs.ANY)

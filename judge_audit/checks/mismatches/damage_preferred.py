@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judge_audit.checks.check import cannot_be_asked
-from judge_audit.checks.evidence import Findings
+from judge_audit.checks.evidence import Findings, joined
 from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.pairwise.position_bias import PAIRS
 from judge_audit.core.formatting import number
@@ -17,6 +17,8 @@ from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
 from judge_audit.measures.paired_comparisons import clustered_mean
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import ResultRow
+
     from judge_audit.checks.evidence import Evidence
 
 NAME = "mismatch"
@@ -56,9 +58,10 @@ def _kind(evidence: Evidence, axis: str, claims: int) -> Findings:
     words |= {"kind": kind.replace("_", " "), "n": f"{len(values):,}"}
     key = evidence.key(NAME, MEASURE, dimension=OVERALL, kind=kind)
     columns = figure_columns(figure)
-    row: dict[str, Any] = {name: columns[name] for name in ("value", "ci_low", "ci_high", "n")}
+    row: ResultRow = {**columns}
+    del row["n_clusters"]
     said = say(
         f"compared.damage.{finding or verdict.value}" if figure.usable else "compared.damage.few", **words
     )
-    told = {"verdict": verdict.value, "finding": finding, "reason": said, "provisional": False}
-    return Findings(measures=(key | columns,), verdicts=({**key, **row, "limit_high": -limit, **told},))
+    answer: ResultRow = {"verdict": verdict.value, "finding": finding, "reason": said, "provisional": False}
+    return Findings(measures=(key | columns,), verdicts=(joined(key, row, {"limit_high": -limit}, answer),))

@@ -7,7 +7,7 @@ that returns a total only has *no dimensions* and cannot pass; it is told which 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -40,6 +40,8 @@ from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Answer, correcte
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.measures.dimensions import Resampled
@@ -119,7 +121,7 @@ def _verdict(
     claims: int = 1,
     low: float | None = None,
     needed: int | None = None,
-) -> dict[str, Any]:
+) -> ResultRow:
     level = corrected_level(claims) if judged.verdict == Verdict.FAIL else PASS_LEVEL
     ends = estimate.interval(level)
     return {
@@ -141,7 +143,7 @@ def _origin_note(matrix: Matrix) -> tuple[str, ...]:
     return (say("mismatch.constructed"),) if matrix.matched.origin == CONSTRUCTED else ()
 
 
-def _total_only(matrix: Matrix) -> dict[str, Any]:
+def _total_only(matrix: Matrix) -> ResultRow:
     """Say that there are no dimensions, and what moved the total most."""
     notes = [say("mismatch.no_dimensions")]
     most = matrix.largest(0)
@@ -169,7 +171,7 @@ def _lacking(matrix: Matrix) -> list[str]:
     return [name for name in aimed if name not in matrix.judged]
 
 
-def _not_returned(matrix: Matrix, name: str) -> dict[str, Any]:
+def _not_returned(matrix: Matrix, name: str) -> ResultRow:
     judged = Judged(Verdict.MISSING, "", (say("mismatch.not_returned", dimension=subscore(name)),))
     return matrix.key(SELECTIVITY, kind=matrix.kind_key(), dimension=name) | _verdict(judged)
 
@@ -193,7 +195,7 @@ def _hold(matrix: Matrix, kind: str, at: int, claims: int) -> Answer:
     return holds(cell, matrix.evidence.limits["mismatch.spill"], claims)
 
 
-def _copies(matrix: Matrix, claims: int) -> dict[str, Any] | None:
+def _copies(matrix: Matrix, claims: int) -> ResultRow | None:
     """Ask whether the sub-scores behave as one score; None where too few damages were done to say."""
     found = matrix.effective()
     if found is None:
@@ -224,8 +226,8 @@ def _dimension(
     at: int,
     answers: dict[tuple[str, int], Answer],
     *,
-    together: dict[str, Any] | None,
-) -> dict[str, Any]:
+    together: ResultRow | None,
+) -> ResultRow:
     """Judge one sub-score: it must fall on its own damage and hold on the others'."""
     limits = matrix.evidence.limits
     own = [kind for kind in matrix.matched.kinds if matrix.own(kind) == at]

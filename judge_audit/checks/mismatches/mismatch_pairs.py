@@ -221,7 +221,8 @@ def _answers(evidence: Evidence, dimensions: tuple[str, ...], axes: Sequence[str
             repeats = max(repeats, row["repeat"] + 1) if axis != ORIGINAL else repeats
             held = found.setdefault((row["item_id"], axis, row["rung"]), {})
             for dimension in dimensions if row["dimension"] == POOLED else (row["dimension"],):
-                score = evidence.sign * row["value"] if row["state"] == State.OK else np.nan
+                scored = row["state"] == State.OK and row["value"] is not None
+                score = evidence.sign * (row["value"] or 0.0) if scored else np.nan
                 held[row["repeat"], dimension] = score
     return found, repeats
 
@@ -340,7 +341,7 @@ def of_people(evidence: Evidence, labels: pa.Table) -> Evidence:
         for item_id, axis, rung in places.get(row["item_id"], ()):
             sums.setdefault((item_id, axis, rung, row["dimension"]), []).append(value)
     homes = {row["item_id"]: (row["source"], row["cluster"]) for row in evidence.originals}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"item_id": item, "source": homes.get(item, ("", item))[0], "topic": ""}
         | {"cluster": homes.get(item, ("", item))[1], "axis": axis, "rung": rung, "repeat": 0}
         | {"strength": 0.0, "dimension": dimension, "state": State.OK.value}

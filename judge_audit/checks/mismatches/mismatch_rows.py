@@ -21,6 +21,8 @@ from judge_audit.measures.lifts import combined_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from judge_audit_schemas.rows import ResultRow
+
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.mismatches.mismatch_pairs import Matched
     from judge_audit.measures.dimensions import Draws, Resampled
@@ -87,7 +89,7 @@ class Matrix:
             return kind or POOLED
         return f"{kind} ({CONSTRUCTED})" if kind else CONSTRUCTED
 
-    def key(self, measure: str, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+    def key(self, measure: str, **parts: Any) -> ResultRow:  # noqa: ANN401
         """Make the key columns of a row."""
         return {**self.evidence.key(NAME, measure, **parts), "subject": self.subject}
 
@@ -111,9 +113,9 @@ class Matrix:
         unanchored = some and self.matched.unanchored.get(kind, 0) > 0
         return answers[0] if len(set(answers)) == 1 and not unanchored else Answer(Verdict.INCONCLUSIVE)
 
-    def response_rows(self) -> list[dict[str, Any]]:
+    def response_rows(self) -> list[ResultRow]:
         """Give every cell in lifts and in standard deviations."""
-        rows = []
+        rows: list[ResultRow] = []
         for kind in self.matched.kinds:
             for at, dimension in enumerate(self.matched.dimensions):
                 for measure, estimate in (
@@ -134,11 +136,11 @@ class Matrix:
                 found.append((kind, own))
         return found
 
-    def spill_rows(self) -> list[dict[str, Any]]:
+    def spill_rows(self) -> list[ResultRow]:
         """Give how much of each damage's response every other sub-score shows too."""
         if self.drawn is None:
             return []
-        rows = []
+        rows: list[ResultRow] = []
         for kind in (name for name in self.matched.kinds if name in self.fallen):
             own = self.own(kind)
             for at in self.aimed:
@@ -158,9 +160,9 @@ class Matrix:
         rows = [(self.matched.kinds.index(kind), self.aimed.index(own)) for kind, own in held]
         return selectivity(self.drawn, rows, self.aimed.index(at))
 
-    def selectivity_rows(self) -> list[dict[str, Any]]:
+    def selectivity_rows(self) -> list[ResultRow]:
         """Give the selectivity of every sub-score."""
-        rows = []
+        rows: list[ResultRow] = []
         for at, dimension in enumerate(self.judged):
             found = self.selectivity(at)
             if found is not None:
@@ -176,7 +178,7 @@ class Matrix:
         names = tuple(self.judged[at] for at, mute in zip(self.aimed, silent, strict=True) if mute)
         return effective_dimensions(self.drawn), names
 
-    def effective_rows(self) -> list[dict[str, Any]]:
+    def effective_rows(self) -> list[ResultRow]:
         """Give n_eff."""
         found = self.effective()
         if found is None:
@@ -191,7 +193,7 @@ class Matrix:
         return max(known, key=lambda entry: abs(entry[1])) if known else None
 
 
-def _interval(estimate: Estimate | Resampled) -> dict[str, Any]:
+def _interval(estimate: Estimate | Resampled) -> ResultRow:
     low, high = estimate.interval(PASS_LEVEL)
     return {
         "value": finite(estimate.value),
@@ -225,7 +227,7 @@ CELL = "response_lift"
 FINDINGS = {"drops": "deaf", "hold": "halo"}
 
 
-def cell_rows(matrix: Matrix, holds: Mapping[tuple[str, int], Answer], claims: int) -> list[dict[str, Any]]:
+def cell_rows(matrix: Matrix, holds: Mapping[tuple[str, int], Answer], claims: int) -> list[ResultRow]:
     """Give a row per cell that must drop or hold; one that may follow is never judged.
 
     Args:
@@ -243,9 +245,7 @@ def cell_rows(matrix: Matrix, holds: Mapping[tuple[str, int], Answer], claims: i
     return found
 
 
-def _row(
-    matrix: Matrix, place: tuple[str, int], expected: str, answer: Answer, claims: int
-) -> dict[str, Any]:
+def _row(matrix: Matrix, place: tuple[str, int], expected: str, answer: Answer, claims: int) -> ResultRow:
     kind, at = place
     estimate = matrix.response(kind, at)
     failed = answer.verdict == Verdict.FAIL

@@ -6,7 +6,7 @@ one prompt alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import figure_columns
@@ -17,6 +17,8 @@ from judge_audit.core.vocabulary import NOT_ASKED, OVERALL, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import ResultRow
+
     from judge_audit.checks.evidence import Evidence
     from judge_audit.measures.estimates import Estimate
 
@@ -31,16 +33,16 @@ def order_instead(evidence: Evidence) -> Findings:
     """
     rows = [_capability(evidence)]
     for measure in ("pile", "absolute"):
-        row = {**_told(Verdict.MISSING, NOT_ASKED, say("compared.no_scale"))}
+        row = _told(Verdict.MISSING, NOT_ASKED, say("compared.no_scale"))
         rows.append(evidence.key(NAME, measure, dimension=OVERALL) | row)
     return Findings(verdicts=tuple(rows))
 
 
-def _told(verdict: Verdict, finding: str, reason: str) -> dict[str, Any]:
+def _told(verdict: Verdict, finding: str, reason: str) -> ResultRow:
     return {"verdict": verdict.value, "finding": finding, "reason": reason, "provisional": False}
 
 
-def _capability(evidence: Evidence) -> dict[str, Any]:
+def _capability(evidence: Evidence) -> ResultRow:
     key = evidence.key(NAME, "capability", dimension=OVERALL)
     held = told(evidence)
     if held and not any(len(found.orders.plain) for found in held.values()):
@@ -58,7 +60,7 @@ def _capability(evidence: Evidence) -> dict[str, Any]:
     return {**key, **columns, "limit_low": limit, **_judged(figure, most, limit, kind)}
 
 
-def _judged(figure: Estimate, most: float, limit: float, kind: str) -> dict[str, Any]:
+def _judged(figure: Estimate, most: float, limit: float, kind: str) -> ResultRow:
     low, high = figure.interval(PASS_LEVEL)
     words = {"value": number(figure.value), "low": number(low), "high": number(high), "n": f"{figure.n:,}"}
     words["kind"] = say(f"compared.about.{kind}")

@@ -27,6 +27,8 @@ from judge_audit.measures.paired_comparisons import Orders, cyclic_triads, won_s
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from judge_audit_schemas.rows import ResultRow
+
     from judge_audit.checks.evidence import Evidence
 
 
@@ -123,18 +125,18 @@ def run(evidence: Evidence) -> Findings:
     return Findings(measures=tuple(measures), verdicts=(_verdict(evidence, kind, held[kind]),))
 
 
-def _key(evidence: Evidence, measure: str, kind: str) -> dict[str, Any]:
+def _key(evidence: Evidence, measure: str, kind: str) -> ResultRow:
     return evidence.key(NAME, measure, dimension=OVERALL, kind=kind)
 
 
-def _share(evidence: Evidence, measure: str, kind: str, hits: int, n: int) -> dict[str, Any]:
+def _share(evidence: Evidence, measure: str, kind: str, hits: int, n: int) -> ResultRow:
     """Make a row of a share with Wilson's interval."""
     low, high = wilson(hits, n)
-    told_ = {"value": hits / n if n else None, "ci_low": low, "ci_high": high, "n": n}
-    return _key(evidence, measure, kind) | told_
+    share: ResultRow = {"value": hits / n if n else None, "ci_low": low, "ci_high": high, "n": n}
+    return _key(evidence, measure, kind) | share
 
 
-def _measures(evidence: Evidence, kind: str, found: Told) -> Iterator[dict[str, Any]]:
+def _measures(evidence: Evidence, kind: str, found: Told) -> Iterator[ResultRow]:
     orders = found.orders
     if not len(orders.plain):
         return
@@ -145,20 +147,23 @@ def _measures(evidence: Evidence, kind: str, found: Told) -> Iterator[dict[str, 
     yield _share(evidence, "same_winner", kind, *orders.same_winner())
 
 
-def _around_half(columns: dict[str, Any]) -> dict[str, Any]:
+def _around_half(columns: ResultRow) -> ResultRow:
     """Turn a lean into a share, which lies between 0 and 1."""
-    ends = ("value", "ci_low", "ci_high")
-    given = {name: columns[name] for name in ends}
-    return columns | {n: None if v is None else min(1.0, max(0.0, 0.5 + v)) for n, v in given.items()}
+
+    def share(lean: float | None) -> float | None:
+        return None if lean is None else min(1.0, max(0.0, 0.5 + lean))
+
+    low, high = share(columns["ci_low"]), share(columns["ci_high"])
+    return columns | {"value": share(columns["value"]), "ci_low": low, "ci_high": high}
 
 
-def _circles(evidence: Evidence) -> Iterable[dict[str, Any]]:
+def _circles(evidence: Evidence) -> Iterable[ResultRow]:
     counts = [cyclic_triads(shares) for shares in shares_of_prompts(evidence)]
     circles, triads = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
     return [_share(evidence, "cyclic_share", UNTOUCHED, circles, triads)] if triads else []
 
 
-def _repeated(evidence: Evidence, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _repeated(evidence: Evidence, rows: Sequence[dict[str, Any]]) -> list[ResultRow]:
     """Say how often the same question was answered alike, where it was asked twice."""
     held: dict[tuple[Any, ...], dict[int, str]] = defaultdict(dict)
     for row in rows:
@@ -170,7 +175,7 @@ def _repeated(evidence: Evidence, rows: Sequence[dict[str, Any]]) -> list[dict[s
     return [_share(evidence, "repeat_choice", "*", same, len(twice))] if twice else []
 
 
-def _verdict(evidence: Evidence, kind: str, found: Told) -> dict[str, Any]:
+def _verdict(evidence: Evidence, kind: str, found: Told) -> ResultRow:
     """Judge whether the place decides."""
     orders, margin = found.orders, evidence.limits["position_bias.margin"]
     lean = orders.left_lean()
@@ -203,7 +208,7 @@ def _end(value: float | None, otherwise: float) -> str:
     return percent(otherwise if value is None else min(1.0, max(0.0, value)))
 
 
-def _missing(evidence: Evidence) -> dict[str, Any]:
+def _missing(evidence: Evidence) -> ResultRow:
     return {
         **_key(evidence, MEASURE, "*"),
         "verdict": Verdict.MISSING.value,

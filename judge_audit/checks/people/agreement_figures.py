@@ -19,6 +19,8 @@ from judge_audit.measures.source_comparisons import beyond, holm_levels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from judge_audit_schemas.rows import KeyParts, ResultRow
+
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.people_raters import Labelled
     from judge_audit.measures.agreement import Ratings
@@ -50,7 +52,7 @@ class Shown:
 Figures = dict[tuple[str, str], Shown]
 
 
-def people_key(evidence: Evidence, measure: str, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
+def people_key(evidence: Evidence, measure: str, **parts: Any) -> ResultRow:  # noqa: ANN401
     """Make the key columns of a row about people."""
     return {**evidence.key(NAME, measure, **parts), "subject": PEOPLE}
 
@@ -62,7 +64,7 @@ def people_row(
     *,
     level: float = PASS_LEVEL,
     **parts: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+) -> ResultRow:
     """Make a row of `measures`; no agreement is above 1."""
     low, high = estimate.interval(level)
     return {
@@ -101,7 +103,7 @@ def inside(parts: Sequence[Shown]) -> Shown | None:
     return Shown(whole, unseen, sum(part.departing for part in known))
 
 
-def agreement_cells(labelled: Labelled) -> list[tuple[dict[str, Any], Figures]]:
+def agreement_cells(labelled: Labelled) -> list[tuple[KeyParts, Figures]]:
     """Measure every cell, and inside sources the whole and every topic.
 
     Returns:
@@ -125,8 +127,8 @@ def agreement_cells(labelled: Labelled) -> list[tuple[dict[str, Any], Figures]]:
 
 
 def cell_rows(
-    evidence: Evidence, dimension: str, cells: Sequence[tuple[dict[str, Any], Figures]]
-) -> list[dict[str, Any]]:
+    evidence: Evidence, dimension: str, cells: Sequence[tuple[KeyParts, Figures]]
+) -> list[ResultRow]:
     """Give the rows of every cell; an undefined figure is a row without a value."""
     return [
         people_row(evidence, measure, shown.estimate(), dimension=dimension, kind=kind, **place)
@@ -135,7 +137,7 @@ def cell_rows(
     ]
 
 
-def concentration_rows(evidence: Evidence, labelled: Labelled) -> list[dict[str, Any]]:
+def concentration_rows(evidence: Evidence, labelled: Labelled) -> list[ResultRow]:
     """Say in which sources and topics people disagree more than elsewhere, corrected for their number."""
     found = alpha(labelled.ratings, labelled.level)
     places, estimates = [], []
@@ -148,9 +150,8 @@ def concentration_rows(evidence: Evidence, labelled: Labelled) -> list[dict[str,
         estimates.append(estimate)
     levels = holm_levels([beyond(estimate, 0.0)[1] for estimate in estimates])
     return [
-        people_row(
-            evidence, "disagreement_excess", estimate, level=level, dimension=labelled.dimension, **place
-        )
+        people_row(evidence, "disagreement_excess", estimate, level=level, **place)
+        | {"dimension": labelled.dimension}
         for place, estimate, level in zip(places, estimates, levels, strict=True)
     ]
 
@@ -161,7 +162,7 @@ def _clusters_in(labelled: Labelled, chosen: np.ndarray[Any, np.dtype[np.bool_]]
     return min(len(np.unique(of_item[chosen])), len(np.unique(of_item[~chosen])))
 
 
-def dimension_rows(evidence: Evidence, wholes: dict[str, Shown]) -> list[dict[str, Any]]:
+def dimension_rows(evidence: Evidence, wholes: dict[str, Shown]) -> list[ResultRow]:
     """Say in which dimensions people disagree more than in the others, by α within sources.
 
     Args:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.checks.check import Check
-from judge_audit.checks.evidence import Findings
+from judge_audit.checks.evidence import Findings, joined
 from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.people.labelled_scores import (
     PEOPLE,
@@ -36,6 +36,8 @@ from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, deri
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.labelled_scores import Answers, Ratings
@@ -73,7 +75,7 @@ class Comparison:
     """
 
     figures: Mapping[str, Resampled]
-    rows: tuple[dict[str, Any], ...]
+    rows: tuple[ResultRow, ...]
     left_out: tuple[str, ...]
     left_share: float
     lost: float
@@ -87,7 +89,7 @@ def measure_row(
     dimension: str,
     figure: Resampled,
     **parts: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+) -> ResultRow:
     """Make a row of `measures` with the 90 % interval."""
     return evidence.key(check, measure, dimension=dimension, **parts) | figure_columns(figure)
 
@@ -101,11 +103,11 @@ def verdict_row(
     *,
     verdict: Verdict,
     **parts: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+) -> ResultRow:
     """Make a row of `verdicts` with the 90 % interval."""
     row = measure_row(evidence, check, measure, dimension, figure)
     del row["n_clusters"]
-    return {**row, "verdict": verdict.value, "finding": "", "provisional": False, **parts}
+    return joined(row, {"verdict": verdict.value, "finding": "", "provisional": False}, **parts)
 
 
 def missing_row(
@@ -115,11 +117,11 @@ def missing_row(
     dimension: str,
     reason: str,
     **parts: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+) -> ResultRow:
     """Make a row of `verdicts` for evidence that is not there."""
     key = evidence.key(check, measure, dimension=dimension)
-    told = {"verdict": Verdict.MISSING.value, "finding": "", "reason": reason, "provisional": False}
-    return {**key, **told, **parts}
+    missing: ResultRow = {"verdict": Verdict.MISSING.value, "finding": "", "reason": reason}
+    return joined(key, missing, {"provisional": False}, **parts)
 
 
 def compare(
@@ -180,10 +182,8 @@ def _over_sources(held: Mapping[str, Mapping[str, Resampled]]) -> dict[str, Resa
     return found
 
 
-def _rows(
-    evidence: Evidence, dimension: str, held: Mapping[str, Mapping[str, Resampled]]
-) -> list[dict[str, Any]]:
-    rows = []
+def _rows(evidence: Evidence, dimension: str, held: Mapping[str, Mapping[str, Resampled]]) -> list[ResultRow]:
+    rows: list[ResultRow] = []
     for source, figures in held.items():
         for name, measure in MEASURES.items():
             figure = figures.get(name, UNDEFINED)
@@ -199,9 +199,9 @@ def _rows(
     return rows
 
 
-def _pooled_rows(evidence: Evidence, dimension: str, whole: Sample) -> list[dict[str, Any]]:
+def _pooled_rows(evidence: Evidence, dimension: str, whole: Sample) -> list[ResultRow]:
     """Give the values over all sources as if they were one; no interval, as nothing is judged by them."""
-    rows = []
+    rows: list[ResultRow] = []
     for name, figure in measured(whole, 0, 0).items():
         if name in MEASURES and np.isfinite(figure.value):
             parts = {"kind": POOLED_KIND, "baseline": PEOPLE}
@@ -211,9 +211,9 @@ def _pooled_rows(evidence: Evidence, dimension: str, whole: Sample) -> list[dict
 
 def _other_correlations(
     evidence: Evidence, dimension: str, found: Mapping[str, Sample], whole: Sample
-) -> list[dict[str, Any]]:
+) -> list[ResultRow]:
     """Give Pearson's and Kendall's correlation with the mean label too, for those who compare with a paper."""
-    rows = []
+    rows: list[ResultRow] = []
     for method in ("pearson", "kendall"):
         values, sizes = [], []
         for source, sample in found.items():
@@ -316,7 +316,7 @@ def _answer(figure: Resampled, margin: float, claims: int) -> Verdict:
     return Verdict.FAIL if figure.interval(corrected_level(claims))[1] < -margin else Verdict.INCONCLUSIVE
 
 
-def _beside(state: _State, notes: list[str]) -> dict[str, Any]:
+def _beside(state: _State, notes: list[str]) -> ResultRow:
     evidence, figure = state.evidence, state.made.figures["beside"]
     margin = evidence.limits["beside.margin"]
     verdict = _answer(figure, margin, state.claims)
@@ -370,7 +370,7 @@ def _filled(state: _State, end: float) -> Resampled:
     return made.figures["beside"]
 
 
-def _validity(state: _State) -> dict[str, Any]:
+def _validity(state: _State) -> ResultRow:
     """Ask whether the judge is steady about something other than what people agree on."""
     evidence, figures = state.evidence, state.made.figures
     limit = evidence.limits["beside.validity"]

@@ -6,12 +6,12 @@ averaged over the rest looks kinder and surer than it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judge_audit.checks.check import Check
-from judge_audit.checks.evidence import Findings
+from judge_audit.checks.evidence import Findings, joined
 from judge_audit.checks.people.judge_and_raters import missing_row
 from judge_audit.checks.people.labelled_scores import PEOPLE, answers, means, people_for, ratings
 from judge_audit.core.formatting import percent
@@ -20,6 +20,7 @@ from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, newcombe, wilson
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -56,15 +57,15 @@ def thirds(labels: Floats, sources: NDArray[np.str_]) -> NDArray[np.intp]:
 
 def _dimension(evidence: Evidence, dimension: str) -> Findings:
     limit = evidence.limits["missingness.difference"]
-    limits = {"limit_low": -limit, "limit_high": limit}
+    limits: ResultRow = {"limit_low": -limit, "limit_high": limit}
     people = ratings(evidence, people_for(evidence, dimension))
     given = answers(evidence, dimension)
     place = np.full(len(given.items), -1) if people is None else thirds(means(given, people), given.sources)
     counts = [((place == at).sum(), (given.lost & (place == at)).sum()) for at in range(3)]
     if not counts[0][0] or not counts[2][0]:
         reason = say("missingness.no_labels")
-        return Findings(verdicts=(missing_row(evidence, NAME, DIFFERENCE, dimension, reason, **limits),))
-    rows: list[dict[str, Any]] = []
+        return Findings(verdicts=(missing_row(evidence, NAME, DIFFERENCE, dimension, reason) | limits,))
+    rows: list[ResultRow] = []
     for kind, (n, lost) in zip(THIRDS, counts, strict=True):
         if n:
             low, high = wilson(int(lost), int(n))
@@ -84,15 +85,15 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
         worst=percent(worst[0] / worst[1]),
         best=percent(best[0] / best[1]),
     )
-    row = {
+    row: ResultRow = {
         **evidence.key(NAME, DIFFERENCE, dimension=dimension),
         "value": value,
         "ci_low": low,
         "ci_high": high,
         "n": worst[1] + best[1],
     }
-    told = {"verdict": verdict.value, "finding": finding, "reason": reason, "provisional": False}
-    return Findings(measures=(*rows, row), verdicts=({**row, **limits, **told},))
+    answer: ResultRow = {"verdict": verdict.value, "finding": finding, "reason": reason, "provisional": False}
+    return Findings(measures=(*rows, row), verdicts=(joined(row, limits, answer),))
 
 
 CHECK = Check(NAME, run)

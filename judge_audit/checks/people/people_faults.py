@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.checks.evidence import joined
 from judge_audit.checks.people.agreement_figures import people_key
 from judge_audit.checks.people.people_raters import highest, lowest, one_sided, others_figures, told
 from judge_audit.core.formatting import finite, number, percent
@@ -19,12 +20,14 @@ from judge_audit.measures.source_comparisons import share_difference
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from judge_audit_schemas.rows import KeyParts, ResultRow
+
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.agreement_figures import Figures
     from judge_audit.checks.people.people_raters import Copies, Labelled, Likeness, Others
     from judge_audit.measures.influence import Figure
 
-    Rows = list[dict[str, Any]]
+    Rows = list[ResultRow]
 
 PANEL_SHARE = 0.5
 """A rater of at least this share of the items is one of a panel that was asked for all of them."""
@@ -43,11 +46,11 @@ def verdict_row(  # noqa: PLR0913 - the columns of a verdict
     estimate: Estimate = NOTHING,
     level: float = PASS_LEVEL,
     **parts: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+) -> ResultRow:
     """Make a row of `verdicts` about people."""
     limits: dict[str, Any] = {name: parts.pop(name) for name in ("limit_low", "limit_high") if name in parts}
     low, high = estimate.interval(level)
-    return {
+    row: ResultRow = {
         **people_key(evidence, measure, dimension=labelled.dimension, **parts),
         "value": finite(estimate.value),
         "ci_low": finite(low),
@@ -57,12 +60,12 @@ def verdict_row(  # noqa: PLR0913 - the columns of a verdict
         "finding": finding,
         "reason": reason,
         "provisional": False,
-        **limits,
     }
+    return joined(row, **limits)
 
 
 def undefined_verdicts(
-    evidence: Evidence, labelled: Labelled, cells: Sequence[tuple[dict[str, Any], Figures]]
+    evidence: Evidence, labelled: Labelled, cells: Sequence[tuple[KeyParts, Figures]]
 ) -> Rows:
     """Say why α has no number where it has none; each reason once, with the places."""
     places: dict[str, list[str]] = {}
@@ -107,7 +110,7 @@ def constant_verdicts(evidence: Evidence, labelled: Labelled) -> Rows:
     """Find raters who always say the same where others do not."""
     ratings = labelled.named
     least = evidence.limits["agreement.min_ratings"]
-    rows = []
+    rows: list[ResultRow] = []
     for rater, name in enumerate(labelled.raters):
         own = ratings.raters == rater
         values = np.unique(ratings.values[own])
@@ -128,7 +131,7 @@ def constant_verdicts(evidence: Evidence, labelled: Labelled) -> Rows:
 
 def beyond_verdicts(evidence: Evidence, labelled: Labelled) -> Rows:
     """Name raters with values beyond the declared ends; these enter no figure."""
-    rows = []
+    rows: list[ResultRow] = []
     for name, count in sorted(labelled.beyond.items()):
         whole = labelled.given[name]
         reason = say(
@@ -176,7 +179,7 @@ def reversed_verdicts(evidence: Evidence, labelled: Labelled, others: Others) ->
                 **parts,
             )
         ]
-    rows = []
+    rows: list[ResultRow] = []
     for rater, figure in below.items():
         rest = others_figures(labelled, ratings.where(ratings.raters != rater), SPEARMAN)
         mutual = averaged([places[WITHIN] for places in rest.values() if WITHIN in places])
@@ -198,7 +201,7 @@ def reversed_verdicts(evidence: Evidence, labelled: Labelled, others: Others) ->
 
 def _none_reversed(
     evidence: Evidence, labelled: Labelled, figures: dict[int, Figure], parts: dict[str, Any]
-) -> dict[str, Any]:
+) -> ResultRow:
     calm = all(lowest(figure, PASS_LEVEL) > parts["limit_low"] for figure in figures.values())
     answer = Verdict.PASS if calm else Verdict.INCONCLUSIVE
     reason = say("agreement.none_reversed" if calm else "agreement.reversed_open")
@@ -267,7 +270,7 @@ def copy_verdicts(evidence: Evidence, labelled: Labelled, copies: Copies) -> Row
     total = sum(len(group) for group in (copies.named, copies.suspected, copies.cleared, copies.open))
     level = one_sided(total)
 
-    def row(part: Likeness, verdict: Verdict, sentence: str) -> dict[str, Any]:
+    def row(part: Likeness, verdict: Verdict, sentence: str) -> ResultRow:
         reason = say(f"agreement.{sentence}", rater=told(labelled, part.pair), value=number(part.lead.value))
         figure = part.unexplained if verdict == Verdict.FAIL else part.lead
         parts: dict[str, Any] = {"rater": told(labelled, part.pair), "source": WITHIN, "limit_high": limit}

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
+    from judge_audit_schemas.rows import KeyParts, ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -93,19 +94,17 @@ def by_source(labelled: Labelled, ratings: Ratings) -> list[tuple[str, Ratings]]
     return [(name, ratings.of_items(items.of_source == at)) for at, name in enumerate(items.sources)]
 
 
-def kappa_rows(
-    evidence: Evidence, labelled: Labelled, pairs: Sequence[tuple[int, int]]
-) -> list[dict[str, Any]]:
+def kappa_rows(evidence: Evidence, labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[ResultRow]:
     """Give the weighted κ of every pair, pooled and within sources."""
     ratings = labelled.named
     kinds = (LINEAR, QUADRATIC) if labelled.ordered else (UNWEIGHTED,)
-    rows = []
+    rows: list[ResultRow] = []
     for pair in pairs:
         items, one, two = common(ratings, *pair)
         x, y = ratings.values[one], ratings.values[two]
         own = labelled.items.of_source[items]
         for kind in kinds:
-            parts: dict[str, Any] = {
+            parts: KeyParts = {
                 "dimension": labelled.dimension,
                 "kind": kind,
                 "rater": told(labelled, pair),
@@ -143,25 +142,19 @@ def _in_source(labelled: Labelled, ratings: Ratings, number: int) -> np.ndarray[
     return np.asarray(labelled.items.of_source[ratings.items] == number)
 
 
-def _place(name: str) -> dict[str, Any]:
-    return {"source": name} if name != POOLED else {}
-
-
-def others_rows(
-    evidence: Evidence, labelled: Labelled, figures: Mapping[str, Others]
-) -> list[dict[str, Any]]:
+def others_rows(evidence: Evidence, labelled: Labelled, figures: Mapping[str, Others]) -> list[ResultRow]:
     """Give each rater against the mean of the others."""
-    rows = []
+    rows: list[ResultRow] = []
     for kind, of_rater in figures.items():
         for rater, places in of_rater.items():
-            parts: dict[str, Any] = {
+            parts: KeyParts = {
                 "dimension": labelled.dimension,
                 "kind": kind,
                 "rater": labelled.raters[rater],
             }
             for name, figure in places.items():
                 estimate = figure.estimate()
-                rows.append(people_row(evidence, "rater_to_others", estimate, **parts, **_place(name)))
+                rows.append(people_row(evidence, "rater_to_others", estimate, source=name, **parts))
     return rows
 
 
@@ -170,7 +163,7 @@ def ceiling_rows(
     labelled: Labelled,
     figures: Mapping[str, Others],
     copies: Sequence[tuple[int, int]],
-) -> list[dict[str, Any]]:
+) -> list[ResultRow]:
     """Give the ceilings with all raters, and with one of each pair of near-copies if there are any."""
     ratings = labelled.named
     rows = _ceilings(evidence, labelled, ratings, figures, "")
@@ -184,15 +177,15 @@ def ceiling_rows(
 
 def _ceilings(
     evidence: Evidence, labelled: Labelled, ratings: Ratings, figures: Mapping[str, Others], suffix: str
-) -> list[dict[str, Any]]:
-    rows = []
+) -> list[ResultRow]:
+    rows: list[ResultRow] = []
     for kind, found in figures.items():
-        parts: dict[str, Any] = {"dimension": labelled.dimension, "kind": kind}
+        parts: KeyParts = {"dimension": labelled.dimension, "kind": kind}
         for name in (POOLED, WITHIN, *labelled.items.sources):
             ceiling = averaged([places[name] for places in found.values() if name in places])
             if ceiling is not None:
                 estimate = ceiling.estimate()
-                rows.append(people_row(evidence, f"ceiling{suffix}", estimate, **parts, **_place(name)))
+                rows.append(people_row(evidence, f"ceiling{suffix}", estimate, source=name, **parts))
         single = mean_pair(evidence, labelled, ratings, kind)
         if single is None:
             continue
@@ -253,11 +246,11 @@ def one_sided(claims: int) -> float:
     return 2 * corrected_level(claims) - 1
 
 
-def likeness_rows(evidence: Evidence, labelled: Labelled, found: Sequence[Likeness]) -> list[dict[str, Any]]:
+def likeness_rows(evidence: Evidence, labelled: Labelled, found: Sequence[Likeness]) -> list[ResultRow]:
     """Give what was found of every pair."""
-    rows = []
+    rows: list[ResultRow] = []
     for part in found:
-        parts: dict[str, Any] = {
+        parts: KeyParts = {
             "dimension": labelled.dimension,
             "rater": told(labelled, part.pair),
             "source": WITHIN,
@@ -374,7 +367,7 @@ class Labelled:
         """Share of the ratings whose rater nobody knows."""
         return float((self.ratings.raters < 0).mean()) if len(self.ratings.raters) else 0.0
 
-    def cells(self) -> Iterator[tuple[dict[str, Any], Mask]]:
+    def cells(self) -> Iterator[tuple[KeyParts, Mask]]:
         """Give the whole, every source and every topic, with the items in it."""
         yield {}, np.ones(len(self.items.of_source), bool)
         for number, name in enumerate(self.items.sources):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from judge_audit.measures.subscores import correlated, effective
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -116,7 +117,7 @@ def _ranks(part: dict[Pair, tuple[Resampled, Resampled]]) -> dict[Pair, Resample
     return {pair: figures[0] for pair, figures in part.items()}
 
 
-def _of_people(row: dict[str, Any], evidence: Evidence) -> dict[str, Any]:
+def _of_people(row: ResultRow, evidence: Evidence) -> ResultRow:
     return {**row, "subject": PEOPLE, "baseline": evidence.judge_id}
 
 
@@ -125,9 +126,9 @@ def _rows(
     table: _Table,
     mine: dict[str, dict[Pair, tuple[Resampled, Resampled]]],
     theirs: dict[str, dict[Pair, tuple[Resampled, Resampled]]],
-) -> list[dict[str, Any]]:
+) -> list[ResultRow]:
     """Give every pair per source, over sources, and pooled; people's under their own subject."""
-    rows = []
+    rows: list[ResultRow] = []
     told = np.isfinite(table.people).all(axis=1) if theirs else np.ones(len(table.values), bool)
     for held, names, values in (
         (mine, table.names, table.values),
@@ -168,7 +169,7 @@ def _alike(names: Sequence[str], mine: dict[str, dict[Pair, tuple[Resampled, Res
 
 def _verdict(
     evidence: Evidence, own: Resampled, people: Resampled, alike: Sequence[str], quiet: Sequence[str]
-) -> dict[str, Any]:
+) -> ResultRow:
     limit = evidence.limits["subscores.copies"]
     level = 1 - FAULT_ERROR
     one_thing = own.interval(level)[1] < limit

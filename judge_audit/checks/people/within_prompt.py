@@ -5,7 +5,7 @@ One verdict, on the gain: how much more often the judge's first choice is one of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from judge_audit.measures.within_prompt import (
 )
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -78,9 +79,7 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     return Findings(measures=(*rows, *more), verdicts=(verdict,))
 
 
-def _own_rows(
-    evidence: Evidence, dimension: str, given: Answers, use: NDArray[np.bool_]
-) -> list[dict[str, Any]]:
+def _own_rows(evidence: Evidence, dimension: str, given: Answers, use: NDArray[np.bool_]) -> list[ResultRow]:
     """Give what needs no people: ties, and the share of variance within prompts."""
     scored = use & np.isfinite(given.values[:, 0])
     if not scored.any():
@@ -105,7 +104,7 @@ def _own_rows(
 
 def _beside_people(
     evidence: Evidence, dimension: str, held: Groups, columns: tuple[Floats, Floats, Floats]
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+) -> tuple[list[ResultRow], ResultRow]:
     """Hold the judge's first choices against people's."""
     judge, labels, raters = columns
     claims = max(1, sum(bool(people_for(evidence, name)) for name in evidence.card.dimensions))
@@ -140,7 +139,7 @@ def _beside_people(
     return rows, _verdict(evidence, dimension, found, claims)
 
 
-def _verdict(evidence: Evidence, dimension: str, found: dict[str, Resampled], claims: int) -> dict[str, Any]:
+def _verdict(evidence: Evidence, dimension: str, found: dict[str, Resampled], claims: int) -> ResultRow:
     gain, limit = found[GAIN], evidence.limits["within_prompt.gain"]
     verdict, finding, needed = Verdict.INCONCLUSIVE, "", None
     if gain.interval(PASS_LEVEL)[0] > limit:

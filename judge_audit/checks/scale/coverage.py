@@ -16,6 +16,8 @@ from judge_audit.measures.coverage import Part, apart, bare, by_name, by_value
 from judge_audit.measures.estimates import corrected_level, wilson
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import ResultRow
+
     from judge_audit.checks.evidence import Evidence
 
 NAME = "coverage"
@@ -69,8 +71,13 @@ def _compare(evidence: Evidence, kind: str, held: list[Any], claims: int) -> Fin
     hits = sum(part.traffic for part in lost)
     low, high = wilson(hits, len(wanted))
     key = evidence.key(NAME, MEASURE, kind=kind) | {"subject": IMAGES}
-    row = {**key, "value": hits / len(wanted), "ci_low": low, "ci_high": high, "n": len(wanted)}
-    distance = {**key, "measure": "mix_distance", "value": apart(parts, len(held)), "n": len(wanted)}
+    row: ResultRow = {**key, "value": hits / len(wanted), "ci_low": low, "ci_high": high, "n": len(wanted)}
+    distance: ResultRow = {
+        **key,
+        "measure": "mix_distance",
+        "value": apart(parts, len(held)),
+        "n": len(wanted),
+    }
     limit = evidence.limits["coverage.uncovered"]
     if high < limit:
         verdict, finding, sentence = Verdict.PASS, "", "coverage.pass"
@@ -80,9 +87,9 @@ def _compare(evidence: Evidence, kind: str, held: list[Any], claims: int) -> Fin
         verdict, finding, sentence = Verdict.INCONCLUSIVE, "", "coverage.open"
     words = {"kind": say(f"coverage.kinds.{kind}") if named or kind in COVARIATES else kind}
     words |= {"share": percent(hits / len(wanted)), "missing": _listed(lost), "n": str(len(wanted))}
-    told = {"verdict": verdict.value, "finding": finding, "provisional": False, "limit_high": limit}
-    verdicts = ({**row, **told, "reason": say(sentence, **words)},)
-    return Findings(measures=(row, distance), verdicts=verdicts)
+    answer: ResultRow = {"verdict": verdict.value, "finding": finding, "provisional": False}
+    answer |= {"limit_high": limit, "reason": say(sentence, **words)}
+    return Findings(measures=(row, distance), verdicts=(row | answer,))
 
 
 def _listed(lost: list[Part]) -> str:

@@ -12,7 +12,7 @@ good, whatever the mean of its labels.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from judge_audit.checks.people.labelled_scores import PEOPLE, answers, means, pe
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, OVERALL, Tier, Verdict
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, OVERALL, POOLED, Tier, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, draws_for
@@ -31,6 +31,7 @@ from judge_audit.measures.subscores import correlated
 from judge_audit.measures.within_prompt import placed
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -277,12 +278,12 @@ def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[
 
 def anchor_rows(
     evidence: Evidence, dimension: str, held: Anchors, left: dict[str, Leaving] | None
-) -> list[dict[str, Any]]:
+) -> list[ResultRow]:
     """Give leaving, AUC and people's own pile."""
-    rows: list[dict[str, Any]] = []
+    rows: list[ResultRow] = []
 
-    def row(measure: str, value: float, ends: tuple[float, float], n: int, **parts: str) -> None:
-        key = evidence.key("scale", measure, dimension=dimension, baseline=PEOPLE, **parts)
+    def row(measure: str, value: float, ends: tuple[float, float], n: int, kind: str = POOLED) -> None:
+        key = evidence.key("scale", measure, dimension=dimension, baseline=PEOPLE, kind=kind)
         rows.append({**key, "value": value, "ci_low": ends[0], "ci_high": ends[1], "n": n})
 
     for side, found in (left or {}).items():
@@ -305,15 +306,13 @@ def _auc(bad: Floats, good: Floats) -> tuple[float, float]:
     return float(of_good.mean()), float(np.sqrt(sum(parts)))
 
 
-def leaving_verdicts(
-    evidence: Evidence, dimension: str, left: dict[str, Leaving] | None
-) -> list[dict[str, Any]]:
+def leaving_verdicts(evidence: Evidence, dimension: str, left: dict[str, Leaving] | None) -> list[ResultRow]:
     """Say for bad and good images whether they leave the pile.
 
     Never a fault by itself: only a stacked pile makes one of it.
     """
     limit, smallest = evidence.limits["scale.leaving"], evidence.limits["scale.min_end_anchors"]
-    rows = []
+    rows: list[ResultRow] = []
     for side in SIDES:
         found = left[side] if left else Leaving(0, 0, exempt=False)
         verdict = found.verdict(limit, smallest)
@@ -322,7 +321,7 @@ def leaving_verdicts(
         share = percent(found.hits / found.n) if found.n else "0 %"
         reason = say(f"scale.leaving_{side}_{word}", share=share, n=found.n)
         low, high = wilson(found.hits, found.n, PASS_LEVEL)
-        row = {
+        row: ResultRow = {
             **evidence.key("scale", "leaving", dimension=dimension, kind=side, baseline=PEOPLE),
             "limit_low": limit,
             "verdict": verdict.value,

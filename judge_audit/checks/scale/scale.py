@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.checks.check import Check, Needs
-from judge_audit.checks.evidence import Findings
+from judge_audit.checks.evidence import Findings, joined
 from judge_audit.checks.pairwise.order_instead import order_instead
 from judge_audit.checks.people.judge_and_raters import measure_row
 from judge_audit.checks.people.labelled_scores import PEOPLE
@@ -32,6 +32,7 @@ from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, dis
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -61,16 +62,16 @@ def verdict_of(
     finding: str,
     reason: str,
     **parts: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+) -> ResultRow:
     """Make a row of `verdicts` of the scale."""
-    return {
+    answer: ResultRow = {
         **evidence.key(NAME, measure, dimension=dimension),
         "verdict": verdict.value,
         "finding": finding,
         "reason": reason,
         "provisional": False,
-        **parts,
     }
+    return joined(answer, **parts)
 
 
 def pile_rows(
@@ -79,9 +80,9 @@ def pile_rows(
     scores: dict[str, NDArray[np.float64]],
     width: float,
     top: float | None,
-) -> list[dict[str, Any]]:
+) -> list[ResultRow]:
     """Give the pile per source and pooled, and where it lies."""
-    rows: list[dict[str, Any]] = []
+    rows: list[ResultRow] = []
     for source, values in scores.items():
         if not len(values):
             continue
@@ -103,7 +104,7 @@ def pile_verdict(
     top: float | None,
     held: Anchors | None,
     left: dict[str, Leaving] | None,
-) -> dict[str, Any]:
+) -> ResultRow:
     """Judge the pooled pile; without labelled images a stacked pile stays open (narrow traffic?)."""
     smallest, limit = int(evidence.limits["scale.min_scores"]), evidence.limits["scale.pile"]
     parts: dict[str, Any] = {"limit_high": limit, "n": len(pooled)}
@@ -185,7 +186,7 @@ def _scores(evidence: Evidence, dimension: str) -> dict[str, NDArray[np.float64]
     by_source: dict[str, list[float]] = {}
     for row in evidence.rows:
         first = row["axis"] == ORIGINAL and row["repeat"] == 0 and row["dimension"] == dimension
-        if first and row["state"] == State.OK:
+        if first and row["state"] == State.OK and row["value"] is not None:
             by_source.setdefault(row["source"], []).append(row["value"])
     found = {source: np.array(values) for source, values in sorted(by_source.items())}
     found[POOLED] = np.concatenate(list(found.values())) if found else np.array([])
@@ -197,7 +198,7 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     pooled = scores[POOLED]
     held = anchors(evidence, dimension)
     told = UNDEFINED if held is None else people_correlation(evidence, dimension, held)
-    measures: list[dict[str, Any]] = []
+    measures: list[ResultRow] = []
     if held is not None and np.isfinite(told.value):
         measures.append(measure_row(evidence, NAME, "people_correlation", dimension, told, baseline=PEOPLE))
     verdicts = [_capability(evidence, dimension, pooled, told)]
@@ -240,8 +241,8 @@ def _spanned(evidence: Evidence, pooled: NDArray[np.float64], held: Anchors | No
 
 
 def _absolute(
-    evidence: Evidence, dimension: str, verdicts: Sequence[dict[str, Any]], held: Anchors | None
-) -> dict[str, Any]:
+    evidence: Evidence, dimension: str, verdicts: Sequence[ResultRow], held: Anchors | None
+) -> ResultRow:
     """Grant an absolute scale only where everything above passed."""
     if evidence.card.scale_low is None:
         return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", say("scale.undeclared"))
@@ -261,7 +262,7 @@ def _absolute(
     return verdict_of(evidence, "absolute", dimension, Verdict.PASS, "", say("scale.absolute"))
 
 
-def _beyond_scale(evidence: Evidence, dimension: str, pooled: NDArray[np.float64]) -> dict[str, Any]:
+def _beyond_scale(evidence: Evidence, dimension: str, pooled: NDArray[np.float64]) -> ResultRow:
     """Count untouched answers beyond the declared ends, those set aside for it included."""
     low, high = evidence.card.scale_low, evidence.card.scale_high
     assert low is not None
@@ -283,7 +284,7 @@ def _beyond_scale(evidence: Evidence, dimension: str, pooled: NDArray[np.float64
 
 def _capability(
     evidence: Evidence, dimension: str, pooled: NDArray[np.float64], told: Resampled
-) -> dict[str, Any]:
+) -> ResultRow:
     """Ask whether the scores differ, and rise where people's labels do: else a judge cannot order images."""
     count, top = distinct(pooled) if len(pooled) else (0, 1.0)
     parts = {"value": float(count), "n": len(pooled), "limit_low": float(MIN_DISTINCT)}
@@ -310,7 +311,7 @@ def _capability(
 
 def _reach(
     evidence: Evidence, dimension: str, width: float, low: float, high: float, held: Anchors | None
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[ResultRow], list[ResultRow]]:
     """Count scores in the first and last bin, damaged rungs included.
 
     An end is unreachable only if enough images that people place there were shown and no score reached it.
@@ -324,7 +325,8 @@ def _reach(
     )
     count = levels(low, high, evidence.card.scale_step)
     few = count is not None and count <= FEW_LEVELS  # a bin is then one value, not a stretch
-    measures, verdicts = [], []
+    measures: list[ResultRow] = []
+    verdicts: list[ResultRow] = []
     for end, hits in (
         ("lower end", int((values < low + width).sum())),
         ("upper end", int((values >= high - (0 if few else width)).sum())),
@@ -332,15 +334,20 @@ def _reach(
         low_share, high_share = wilson(hits, len(values))
         key = evidence.key(NAME, "reach", dimension=dimension, kind=end)
         share = hits / len(values) if len(values) else None
-        row = {**key, "value": share, "ci_low": low_share, "ci_high": high_share, "n": len(values)}
+        row: ResultRow = {**key, "value": share, "ci_low": low_share, "ci_high": high_share, "n": len(values)}
         measures.append(row)
         answer, finding = Verdict.PASS if hits else Verdict.INCONCLUSIVE, ""
         reason = say("scale.reached", end=end, hits=hits) if hits else say("scale.not_reached", end=end)
         if not hits and shown[end] >= evidence.limits["scale.min_end_anchors"]:
             answer, finding = Verdict.FAIL, "unreachable"
             reason = say("scale.unreachable", end=end, n=shown[end])
-        told = {"verdict": answer.value, "finding": finding, "reason": reason, "provisional": False}
-        verdicts.append({**row, **told})
+        told: ResultRow = {
+            "verdict": answer.value,
+            "finding": finding,
+            "reason": reason,
+            "provisional": False,
+        }
+        verdicts.append(row | told)
     return measures, verdicts
 
 

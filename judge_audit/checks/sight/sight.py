@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judge_audit.checks.check import Check
-from judge_audit.checks.evidence import Findings
+from judge_audit.checks.evidence import Findings, joined
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import ORIGINAL, POOLED, State, Verdict
@@ -21,6 +21,7 @@ from judge_audit.measures.scale import tied_share
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import KeyParts, ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -86,7 +87,8 @@ def _scores(evidence: Evidence, dimension: str) -> dict[tuple[str, int], dict[st
     for axis in (ORIGINAL, *SIGHT):
         for row in evidence.of_axis(axis):
             if row["dimension"] in (dimension, POOLED) and row["state"] != State.INERT:
-                value = evidence.sign * row["value"] if row["state"] == State.OK else None
+                scored = row["state"] == State.OK and row["value"] is not None
+                value = evidence.sign * (row["value"] or 0.0) if scored else None
                 found.setdefault((axis, row["repeat"]), {})[row["item_id"]] = value
     return found
 
@@ -363,16 +365,16 @@ class Inquiry:
             for place, size in sizes.items()
             if found.n and np.isfinite(size)
         ]
-        moved: dict[str, Any] = {"n": found.n, "value": None, "ci_low": None, "ci_high": None}
+        moved: ResultRow = {"n": found.n, "value": None, "ci_low": None, "ci_high": None}
         if found.n:
             hits = found.moved(*self.floor)
             low, high = wilson(hits, found.n)
             moved |= {"value": hits / found.n, "ci_low": low, "ci_high": high}
-            measures.append(self._row(f"{name}_moved", **moved))
+            measures.append(self._row(f"{name}_moved") | moved)
         words = {place: f"{size:.2g}" for place, size in sizes.items()}
         words |= {"n": str(found.n), "share": percent(moved["value"] or 0.0)}
         words |= {"smallest": f"{self.limit('min_items'):g}"}
-        verdict = self._row(f"{name}_moved", **moved, **self._bounds()) | {
+        verdict = joined(self._row(f"{name}_moved"), moved, self._bounds()) | {
             "verdict": told.verdict.value,
             "finding": told.finding,
             "provisional": False,
@@ -380,11 +382,11 @@ class Inquiry:
         }
         return Findings(measures=tuple(measures), verdicts=(verdict,))
 
-    def _row(self, measure: str, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
-        place = {"axis": self.question.axis, "dimension": self.dimension}
-        return {**self.evidence.key(NAME, measure, **place), **parts}
+    def _row(self, measure: str, **parts: Any) -> ResultRow:  # noqa: ANN401
+        key = self.evidence.key(NAME, measure, axis=self.question.axis, dimension=self.dimension)
+        return joined(key, **parts)
 
-    def _bounds(self) -> dict[str, float]:
+    def _bounds(self) -> ResultRow:
         if self.question.blind:
             return {"limit_low": self.limit("seen_share")}
         return {"limit_high": self.limit("moved_share")} if self.question.moving else {}
@@ -392,14 +394,15 @@ class Inquiry:
 
 def _ladders(evidence: Evidence, dimension: str) -> Findings:
     """Say per axis from which rung on most scores move at all, and how many equal the original's exactly."""
-    measures, verdicts = [], []
+    measures: list[ResultRow] = []
+    verdicts: list[ResultRow] = []
     for axis, knob in evidence.axes.items():
         found = ladder(evidence, axis, dimension)
         if not found.n:
             continue
-        place = {"axis": axis, "dimension": dimension}
+        place: KeyParts = {"axis": axis, "dimension": dimension}
         low, high = wilson(found.same, found.n)
-        share = {"value": found.same / found.n, "ci_low": low, "ci_high": high, "n": found.n}
+        share: ResultRow = {"value": found.same / found.n, "ci_low": low, "ci_high": high, "n": found.n}
         measures.append({**evidence.key(NAME, "unseen_share", **place), **share})
         rungs = np.flatnonzero(found.moved >= evidence.limits["sight.seen_share"])
         first = knob.strengths[rungs[0]] if len(rungs) else None

@@ -32,6 +32,8 @@ from judge_audit.measures.stratified_rates import Part, Rate, Stratum
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from judge_audit_schemas.rows import ResultRow
+
     from judge_audit.checks.evidence import Evidence
 
     Row = Mapping[str, Any]
@@ -170,11 +172,11 @@ def _hollow(entries: Iterable[Drawn], decided: Mapping[str, Row], rates: Mapping
     return ", ".join(dict.fromkeys(found))
 
 
-def _by_source(evidence: Evidence, question: Question) -> list[dict[str, Any]]:
+def _by_source(evidence: Evidence, question: Question) -> list[ResultRow]:
     """Give the rate of each source: diagnosis, no verdict."""
     decided = _decisions(evidence)
     sources = sorted({row["source"] for row in decided.values() if row["source"]})
-    rows = []
+    rows: list[ResultRow] = []
     for source in sources if len(sources) > 1 else ():
         entries = [entry for entry in _found(evidence) if decided[entry.decision_id]["source"] == source]
         rate = _rate(evidence, entries, decided, question.side, good=question.side == REJECT)

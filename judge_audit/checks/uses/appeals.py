@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
-from judge_audit.checks.evidence import Findings
+from judge_audit.checks.evidence import Findings, joined
 from judge_audit.checks.uses.use_evidence import ends, figure_row, judged_row, missing, signed_percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
@@ -21,6 +21,8 @@ from judge_audit.measures.trend import WINDOW_LEVEL, Period, Trend, trend
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
+
+    from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.evidence import Evidence
 
@@ -105,14 +107,15 @@ def _weeks(events: Iterable[tuple[datetime | None, bool]]) -> list[Period]:
     return [Period(name, hits[name], counted[name]) for name in sorted(counted)]
 
 
-def _curve(evidence: Evidence, measure: str, periods: Sequence[Period]) -> list[dict[str, Any]]:
+def _curve(evidence: Evidence, measure: str, periods: Sequence[Period]) -> list[ResultRow]:
     """Give a rate by week; column kind names the week."""
-    rows = []
+    rows: list[ResultRow] = []
     for at, period in enumerate(periods):
         low, high = wilson(period.hits, period.n)
-        place = {"rung": at, "strength": float(at), "kind": period.name}
-        told = {"value": period.hits / period.n, "ci_low": low, "ci_high": high, "n": period.n}
-        rows.append(evidence.key(NAME, measure, **place) | told | {"n_clusters": period.n})
+        place: ResultRow = {"rung": at, "strength": float(at)}
+        rate: ResultRow = {"value": period.hits / period.n, "ci_low": low, "ci_high": high, "n": period.n}
+        key = evidence.key(NAME, measure, kind=period.name)
+        rows.append(joined(key, place, rate, {"n_clusters": period.n}))
     return rows
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from judge_audit_schemas.rows import ChoicesRow
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
@@ -14,6 +15,7 @@ from judge_audit.checks.people.labelled_scores import PEOPLE, answers
 from judge_audit.checks.uses.use_evidence import signed_percent
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.choices import NOBODY, Choices, first_choice
 from judge_audit.measures.estimates import PASS_LEVEL, Estimate, corrected_level, items_needed
@@ -21,6 +23,7 @@ from judge_audit.measures.resampling import draws_for
 from judge_audit.measures.within_prompt import groups as grouped
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -62,7 +65,7 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     every = _groups(evidence, given)
     groups = [group for group in every if len(group.picks) > 1 and len(group.candidates) > 1]
     key = evidence.key(NAME, "left_out_groups", dimension=dimension)
-    left = {**key, "value": 1 - len(groups) / len(every) if every else None, "n": len(every)}
+    left: ResultRow = {**key, "value": 1 - len(groups) / len(every) if every else None, "n": len(every)}
     if not groups:
         alone = any(len(group.picks) == 1 for group in every)
         sentence = say("choices.one_annotator" if alone else "choices.unknown_candidates")
@@ -104,8 +107,8 @@ def _groups(evidence: Evidence, given: Answers) -> list[Group]:
     for item, prompt in known.items():
         if prompt:
             of_prompt.setdefault(prompt, []).append(item)
-    held: dict[str, list[dict[str, Any]]] = {}
-    for row in evidence.choices.to_pylist():
+    held: dict[str, list[ChoicesRow]] = {}
+    for row in rows_of(evidence.choices, ChoicesRow):
         held.setdefault(row["group_id"], []).append(row)
     found = []
     for _, rows in sorted(held.items()):
@@ -168,7 +171,7 @@ def _filled(given: Choices, *, right: bool) -> Choices:
 
 def _rows(
     evidence: Evidence, dimension: str, found: dict[str, Resampled], source: str = POOLED
-) -> list[dict[str, Any]]:
+) -> list[ResultRow]:
     return [
         measure_row(evidence, NAME, MEASURES[name], dimension, figure, baseline=PEOPLE, source=source)
         for name, figure in found.items()
@@ -183,7 +186,7 @@ def _answer(figure: Resampled, margin: float, claims: int) -> Verdict:
 
 def _verdict(
     evidence: Evidence, dimension: str, found: dict[str, Resampled], ways: list[Resampled]
-) -> dict[str, Any]:
+) -> ResultRow:
     figure, margin = found["beside"], evidence.limits["choices.margin"]
     claims = len(evidence.dimensions)
     verdict = _answer(figure, margin, claims)

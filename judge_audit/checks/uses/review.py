@@ -6,7 +6,7 @@ weighted by how many scored items each source has, the same for top and bottom.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
@@ -28,6 +28,8 @@ from judge_audit.measures.stratified_rates import Difference, Rate, Stratum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.evidence import Evidence
 
@@ -94,10 +96,10 @@ def _difference(rates: Mapping[str, Rate]) -> Difference:
     return Difference(rates[TOP], rates[BOTTOM], rates[TOP].n + rates[BOTTOM].n)
 
 
-def _named(evidence: Evidence) -> list[dict[str, Any]]:
+def _named(evidence: Evidence) -> list[ResultRow]:
     """Give what people found by dimension, and on which axes, over all sources."""
     assert evidence.reviews is not None
-    rows = []
+    rows: list[ResultRow] = []
     told = {row["dimension"] for row in evidence.reviews.to_pylist() if row["queue"] in {TOP, BOTTOM}}
     for dimension in sorted(told - {OVERALL}):
         parts = _by_source(evidence, dimension).values()
@@ -113,7 +115,7 @@ def _named(evidence: Evidence) -> list[dict[str, Any]]:
     return rows
 
 
-def _verdicts(evidence: Evidence, rates: Mapping[str, Rate], left: list[str]) -> list[dict[str, Any]]:
+def _verdicts(evidence: Evidence, rates: Mapping[str, Rate], left: list[str]) -> list[ResultRow]:
     limits = evidence.limits
     unseen = max(rate.unseen_share for rate in rates.values())
     ways: list[dict[str, Rate]] = []
@@ -122,7 +124,7 @@ def _verdicts(evidence: Evidence, rates: Mapping[str, Rate], left: list[str]) ->
             {TOP: rates[TOP].filled(hit=up), BOTTOM: rates[BOTTOM].filled(hit=not up)} for up in (True, False)
         ]
     notes = [say("review.left_out", list=", ".join(left))] if left else []
-    rows = []
+    rows: list[ResultRow] = []
     for measure, limit in ((DIFFERENCE, limits["review.difference"]), (TOP_RATE, limits["review.top"])):
         figure = _difference(rates) if measure == DIFFERENCE else rates[TOP]
         filled = [_difference(way) if measure == DIFFERENCE else way[TOP] for way in ways]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from judge_audit.measures.separation import separation
 from judge_audit.measures.within_prompt import groups
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
@@ -129,7 +130,7 @@ def _answer(figure: Resampled, margin: float, claims: int) -> Verdict:
 
 def _verdict(
     evidence: Evidence, dimension: str, found: dict[str, Resampled], ways: list[Resampled], lost: float
-) -> dict[str, Any]:
+) -> ResultRow:
     figure, margin = found[MEASURE], evidence.limits["separation.margin"]
     claims = len(evidence.dimensions)
     verdict, notes, needed = _answer(figure, margin, claims), [], None

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.evidence import Findings
+from judge_audit.checks.evidence import Findings, joined
 from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.people.judge_and_raters import missing_row
 from judge_audit.core.formatting import finite, percent
@@ -21,6 +21,8 @@ from judge_audit.measures.stratified_rates import Stratum, weighted_stratum
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
+
+    from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.ladders.ladder_question import Figured
@@ -67,7 +69,7 @@ def figure_row(
     measure: str,
     figure: Figured,
     **parts: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+) -> ResultRow:
     """Make a row of `measures`."""
     return evidence.key(check, measure, **parts) | figure_columns(figure)
 
@@ -83,15 +85,15 @@ def judged_row(  # noqa: PLR0913 - what a verdict says
     claims: int,
     finding: str = "",
     **parts: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+) -> ResultRow:
     """Make a row of `verdicts`, with the interval at the level that decided."""
     row = figure_row(evidence, check, measure, figure)
     del row["n_clusters"]
     if verdict == Verdict.FAIL:
         low, high = figure.interval(corrected_level(claims))
         row |= {"ci_low": finite(low), "ci_high": finite(high)}
-    told = {"verdict": verdict.value, "finding": finding if verdict == Verdict.FAIL else ""}
-    return {**row, **told, "provisional": False, "reason": reason, **parts}
+    row |= {"verdict": verdict.value, "finding": finding if verdict == Verdict.FAIL else ""}
+    return joined(row, {"provisional": False, "reason": reason}, **parts)
 
 
 def missing(evidence: Evidence, check: str, measure: str, reason: str, **parts: Any) -> Findings:  # noqa: ANN401

@@ -16,6 +16,8 @@ from judge_audit.measures.resampling import combined
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from judge_audit_schemas.rows import ResultRow
+
     from judge_audit.decisions.judge_change.compared_judges import AnchorSet, Both, OnDimension
     from judge_audit.measures.change import Compared
     from judge_audit.measures.resampling import Resampled
@@ -111,13 +113,13 @@ def _figure(measure: str, figure: Resampled) -> dict[str, Any]:
     return {"measure": measure, **held(measure, figure)}
 
 
-def held(measure: str, figure: Resampled) -> dict[str, Any]:
+def held(measure: str, figure: Resampled) -> ResultRow:
     """Write a figure into result columns; ends of an interval that no share or correlation can have are cut."""
     columns = figure_columns(figure)
     low, high = (0.0, 1.0) if measure in SHARES else (-2.0, 2.0) if measure == "tau_drop" else (-1.0, 1.0)
     for name in ("ci_low", "ci_high"):
-        if columns[name] is not None:
-            columns[name] = min(max(columns[name], low), high)
+        if (end := columns[name]) is not None:
+            columns[name] = min(max(end, low), high)
     return columns
 
 
