@@ -84,7 +84,7 @@ def _scored(configuration: dict[str, Any], prepared: stages.Prepared, progress: 
     briefly = replace(prepared, blocks=())
     bought = number = 0
     for share in stages.rounds(prepared.blocks):
-        deal = stages.Deal(share, lanes.tasks, pace)
+        deal = stages.BlockQueue(share, lanes.tasks, pace)
         done: SimpleQueue[Any] = SimpleQueue()
         waiting: dict[Any, tuple[stages.Block, ...]] = {}
         while True:

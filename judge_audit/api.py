@@ -134,9 +134,9 @@ def _scored(current: Session, prepared: stages.Prepared, pace: stages.Pace) -> N
     """Score the blocks of a plan in threads."""
     workers = max(1, current.configuration.workers or 2)
     for share in stages.rounds(prepared.blocks):
-        deal = stages.Deal(share, workers, pace)
+        deal = stages.BlockQueue(share, workers, pace)
 
-        def work(_: int, deal: stages.Deal = deal) -> None:
+        def work(_: int, deal: stages.BlockQueue = deal) -> None:
             while taken := deal.take():
                 began = time.monotonic()
                 try:

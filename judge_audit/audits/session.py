@@ -39,7 +39,7 @@ from judge_audit.people.readings import read_readings, readings_of
 from judge_audit.stimuli.brand_rules import read_brand_rules
 from judge_audit.stimuli.images import load_image
 from judge_audit.stimuli.masks import load_mask, mask_digest
-from judge_audit.stimuli.pair_builder import Workshop
+from judge_audit.stimuli.pair_builder import PairBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -230,7 +230,7 @@ class Session:
             return read_pairs(path, items=rows, kinds=self.kinds)
         return pairs_of(self.lake, rows, self.kinds)
 
-    def workshop(self, rows: Iterable[Mapping[str, Any]]) -> Workshop:
+    def workshop(self, rows: Iterable[Mapping[str, Any]]) -> PairBuilder:
         """Lay out what pairs are built with.
 
         Args:
@@ -242,14 +242,14 @@ class Session:
             tuple(entry for entry in entries if knows is None or knows(entry[1]))
             for entries in (told, self.strangers)
         )
-        return Workshop(
+        return PairBuilder(
             kinds=self.kinds,
             seed=self.configuration.seed,
             pixels=self.pixels,
             mask=self.mask,
             rules=self.rules,
             prompts=prompts,
-            strangers=strangers,
+            spare_prompts=strangers,
             knows=knows,
         )
 

@@ -13,11 +13,11 @@ from judge_audit.audits.stages.gate import Gated, gate_audit
 from judge_audit.audits.stages.plan import prepare
 from judge_audit.audits.stages.report import Outcome, report
 from judge_audit.audits.stages.score import pace, score
-from judge_audit.stimuli.planning.blocks import Block, Deal, Pace, named, rounds
+from judge_audit.stimuli.planning.blocks import Block, BlockQueue, Pace, named, rounds
 
 __all__ = [
     "Block",
-    "Deal",
+    "BlockQueue",
     "Gated",
     "Outcome",
     "Pace",

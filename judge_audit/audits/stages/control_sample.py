@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
-from judge_audit.stimuli.planning.probes import turns
+from judge_audit.stimuli.planning.probes import round_robin_order
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def shown_to_controls(current: Session, plan_id: str) -> tuple[frozenset[str], f
     items = current.items_of(plan_id).select(["item_id", "source", "cluster"])
     if current.is_table or (items.num_rows <= ITEMS and len(climbing) <= LADDERS):
         return None
-    order = turns(
+    order = round_robin_order(
         [row for row in items.to_pylist() if row["item_id"] not in damaged], current.configuration.seed
     )
     carriers = set(climbing.to_pylist())

@@ -32,7 +32,7 @@ from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.combinations import chosen_id, soundings, soundings_id
 from judge_audit.stimuli.planning.blocks import blocks
 from judge_audit.stimuli.planning.mismatches import plan_mismatches
-from judge_audit.stimuli.planning.probes import make_plan, turns
+from judge_audit.stimuli.planning.probes import make_plan, round_robin_order
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _planned(
         rows,
         by_hand.pairs,
         current.workshop(rows),
-        order=turns(rows, configuration.seed),
+        order=round_robin_order(rows, configuration.seed),
         per_kind=configuration.pairs_per_kind,
         repeats=configuration.repeats,
     )
