@@ -15,7 +15,7 @@ from judge_audit.audits.context import context_of
 from judge_audit.audits.pipeline import LocalExecutor
 from judge_audit.core.configuration import Configuration
 from judge_audit.core.progress import current_progress
-from judge_audit.stimuli.planning.blocks import Deal, rounds
+from judge_audit.stimuli.planning.blocks import BlockQueue, rounds
 
 if TYPE_CHECKING:
     from judge_audit.audits.model import Prepared
@@ -51,7 +51,7 @@ class TaskExecutor(LocalExecutor):
         briefly = replace(prepared, blocks=())
         bought = 0
         for share in rounds(prepared.blocks):
-            deal = Deal(share, lanes.tasks, self._pace)
+            deal = BlockQueue(share, lanes.tasks, self._pace)
             done: SimpleQueue[Any] = SimpleQueue()
             waiting: dict[Any, tuple[Block, ...]] = {}
             while True:

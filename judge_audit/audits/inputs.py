@@ -17,7 +17,7 @@ from judge_audit.inputs.traffic import read_traffic
 from judge_audit.people.readings import Freshness, read_readings, readings_of
 from judge_audit.stimuli.brand_rules import read_brand_rules
 from judge_audit.stimuli.images import load_image, load_mask, mask_digest
-from judge_audit.stimuli.pair_builder import Workshop
+from judge_audit.stimuli.pair_builder import PairBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -166,7 +166,7 @@ class AuditInputs:
             else pairs_of(self.open_lake(), rows, self.kinds)
         )
 
-    def pair_builder(self, rows: Iterable[Row]) -> Workshop:
+    def pair_builder(self, rows: Iterable[Row]) -> PairBuilder:
         """Lay out what pairs are built with.
 
         Args:
@@ -178,14 +178,14 @@ class AuditInputs:
             tuple(entry for entry in entries if knows is None or knows(entry[1]))
             for entries in (of_items, self.spare_prompts)
         )
-        return Workshop(
+        return PairBuilder(
             kinds=self.kinds,
             seed=self.configuration.seed,
             pixels=pixels_of,
             mask=planned_mask,
             rules=self.rules,
             prompts=prompts,
-            strangers=spare,
+            spare_prompts=spare,
             knows=knows,
         )
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from judge_audit.audits.stages import budget, check, combinations, gate, plan, report, score
 from judge_audit.core.progress import Progress
-from judge_audit.stimuli.planning.blocks import Block, Deal, Pace, rounds
+from judge_audit.stimuli.planning.blocks import Block, BlockQueue, Pace, rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,9 +150,9 @@ class LocalExecutor:
         workers = max(1, self.context.configuration.workers or FEWEST_WORKERS)
         bought: list[int] = []
         for share in rounds(prepared.blocks):
-            deal = Deal(share, workers, self._pace)
+            deal = BlockQueue(share, workers, self._pace)
 
-            def work(_: int, deal: Deal = deal) -> None:
+            def work(_: int, deal: BlockQueue = deal) -> None:
                 while taken := deal.take():
                     began = time.monotonic()
                     try:

@@ -2,12 +2,12 @@
 
 If nothing changed, tonight's answers to a canary are draws like those before: which of them are tonight's is
 chance. So the answers of each canary are dealt out anew at random, those of one answer's dimensions together, and
-what is seen is held against what dealing gives (a permutation test; Fisher 1935, Pitman 1937). The noise of the
+what is seen is compared with what permuting gives (a permutation test; Fisher 1935, Pitman 1937). The noise of the
 judge is in the answers themselves and need not be known, have any shape, or be the same for two canaries; a judge
 that never wavers is the case in which any answer that moved stands out.
 
 Several things are looked for at once, and the least likely of them is judged with the looks counted in: the
-minimum of their p-values is held against its own distribution under the same dealing (Westfall & Young 1993).
+minimum of their p-values is compared with its own distribution under the same permutations (Westfall & Young 1993).
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def look(answers: Answers, tolerance: float, seed: int) -> Looked:
         answers: All answers of the epoch.
         tolerance: Answers to a canary that differ by less than this share of the spread of the canaries' mean
             scores are equal.
-        seed: Seed of the dealing.
+        seed: Seed of the permutations.
     """
     kept = _shortened(answers)
     units = _units(kept, tolerance)
@@ -256,8 +256,8 @@ def _figures(units: _Units, weights: Floats) -> Floats:
     return rounded(np.concatenate(looks, axis=1))
 
 
-def _dealings(answers: Answers, weights: Floats, seed: int) -> Iterator[Floats]:
-    """Deal the weights out among each canary's answers, some hundred times at once."""
+def _permutations(answers: Answers, weights: Floats, seed: int) -> Iterator[Floats]:
+    """Permute the weights among each canary's answers, some hundred times at once."""
     rng = np.random.default_rng(seed)
     for _ in range(DRAWS // AT_ONCE):
         keys = rng.random((AT_ONCE, *weights.shape))
@@ -266,13 +266,13 @@ def _dealings(answers: Answers, weights: Floats, seed: int) -> Iterator[Floats]:
 
 
 def _dealt(answers: Answers, units: _Units, weights: Floats, seed: int) -> Moved:
-    """Hold what is seen against what dealing gives."""
+    """Compare what is seen with what permuting gives."""
     weights = np.where(answers.given, weights, 0.0)
     seen = _figures(units, weights[None])
     rows = [seen]
     found = Moved(1.0)
-    for number, dealing in enumerate(_dealings(answers, weights, seed)):
-        rows.append(_figures(units, dealing))
+    for number, permuted in enumerate(_permutations(answers, weights, seed)):
+        rows.append(_figures(units, permuted))
         if number == 0:
             found = _least(np.concatenate(rows), units.levels.shape[1])
             if found.p > CLEAR:

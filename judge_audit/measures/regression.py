@@ -206,12 +206,12 @@ def enough_clusters(n_clusters: int, n_features: int) -> bool:
     return n_clusters >= max(MIN_CLUSTERS, CLUSTERS_PER_FEATURE * (n_features + 1))
 
 
-def deal(clusters: Ints, seed: int, most: int = MOST_GROUPS) -> Ints:
-    """Deal clusters into at most `most` groups of about equal numbers of clusters.
+def jackknife_groups(clusters: Ints, seed: int, most: int = MOST_GROUPS) -> Ints:
+    """Assign clusters to at most `most` groups of about equal numbers of clusters.
 
     Args:
         clusters: Numbers 0 … C−1, shape (n,).
-        seed: Seed of the dealing; without effect when there are no more clusters than groups.
+        seed: Seed of the assignment; without effect when there are no more clusters than groups.
         most: Largest number of groups.
 
     Returns:
@@ -251,7 +251,7 @@ def fit(sample: Sample, *, seed: int) -> Fit | None:
 
     Args:
         sample: The source.
-        seed: Seed of the dealing of clusters into groups.
+        seed: Seed of the assignment of clusters to groups.
 
     Returns:
         The fit; None if no statistic varies, the scores are constant, or there are too few clusters.
@@ -268,7 +268,7 @@ def fit(sample: Sample, *, seed: int) -> Fit | None:
     flat = len(np.unique(rounded(sample.scores))) < 2
     if not names or flat or not enough_clusters(n_clusters, len(names)):
         return None
-    groups = deal(sample.clusters, seed)
+    groups = jackknife_groups(sample.clusters, seed)
     columns = np.column_stack([sample.features[:, use], sample.scores])
     ranked = _rank_correlations(columns, groups)
     subsets = explained_by_subsets(ranked)

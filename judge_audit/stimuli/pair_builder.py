@@ -27,7 +27,7 @@ UNKNOWN_TEXT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class PairBuilder:
     """What pairs are built with.
 
     Attributes:
@@ -37,7 +37,7 @@ class Workshop:
         mask: Reads the mask of an item, None if it has none.
         rules: The team's brand rules.
         prompts: Topic and prompt of the items.
-        strangers: Topic and prompt to exchange with where the items have one topic.
+        spare_prompts: Topic and prompt to exchange with where the items have one topic.
         knows: Whether the judge can answer for a prompt; None if it takes any.
     """
 
@@ -47,13 +47,14 @@ class Workshop:
     mask: Callable[[Row], NDArray[np.bool_] | None]
     rules: BrandRules | None = None
     prompts: tuple[tuple[str, str], ...] = ()
-    strangers: tuple[tuple[str, str], ...] = ()
+    spare_prompts: tuple[tuple[str, str], ...] = ()
     knows: Callable[[str], bool] | None = None
 
     def material(self, item: Row, pixels: Pixels) -> Material:
         """Lay out what a builder works on."""
-        told = (self.seed, self.mask(item), self.rules, self.prompts, self.strangers)
-        return Material(item, pixels, *told)
+        return Material(
+            item, pixels, self.seed, self.mask(item), self.rules, self.prompts, self.spare_prompts
+        )
 
     def build(self, kind: Kind, material: Material) -> Built | Unsuited:
         """Build a pair that the judge can be asked about; each variant is tried before an item is refused."""

@@ -211,14 +211,14 @@ def test_replicates_equal_a_fit_without_the_cluster():
 
 def test_many_clusters_are_dealt_into_even_groups_that_keep_clusters_whole():
     clusters = np.repeat(np.arange(500), 2)
-    groups = reg.deal(clusters, seed=3)
+    groups = reg.jackknife_groups(clusters, seed=3)
     assert len(np.unique(groups)) == reg.MOST_GROUPS
     assert all(len(set(groups[clusters == name])) == 1 for name in range(500))
     sizes = np.bincount(groups)
     assert sizes.max() - sizes.min() <= 2
-    assert (reg.deal(clusters, seed=3) == groups).all()
-    assert (reg.deal(clusters, seed=4) != groups).any()
-    assert (reg.deal(np.arange(50), seed=3) == np.arange(50)).all()
+    assert (reg.jackknife_groups(clusters, seed=3) == groups).all()
+    assert (reg.jackknife_groups(clusters, seed=4) != groups).any()
+    assert (reg.jackknife_groups(np.arange(50), seed=3) == np.arange(50)).all()
 
 
 def test_infinite_scores_stand_at_the_ends():

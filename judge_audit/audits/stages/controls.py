@@ -2,7 +2,7 @@
 
 A control proves that the checks find a planted fault. That needs a few hundred pictures and no more, so beyond
 those an audit grows with its judge alone: controls answer a sample. It is the beginning of the draw by which ladders
-are given to items: sources and clusters take turns, and no score is known to it.
+are given to items: sources and clusters take round_robin_order, and no score is known to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 from judge_audit.judges.calling.score_calls import score_control
 from judge_audit.judges.controls.pixel_control import SeeingJudge
 from judge_audit.judges.controls.recipe_control import PlantedJudge
-from judge_audit.stimuli.planning.probes import turns
+from judge_audit.stimuli.planning.probes import round_robin_order
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def shown_to_controls(
         return None
     intact, damaged = (set(mismatches[column].to_pylist()) for column in ("intact", "damaged"))
     rows = items.select(["item_id", "source", "cluster"]).to_pylist()
-    order = turns([row for row in rows if row["item_id"] not in damaged - intact], seed)
+    order = round_robin_order([row for row in rows if row["item_id"] not in damaged - intact], seed)
     carriers = set(climbing.to_pylist())
     ladders = [name for name in order if name in carriers][:LADDERS]
     return frozenset({*order[:ITEMS], *ladders, *intact, *damaged}), frozenset(ladders)

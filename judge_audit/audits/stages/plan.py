@@ -31,7 +31,7 @@ from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.combinations import soundings, soundings_id
 from judge_audit.stimuli.planning.blocks import blocks
 from judge_audit.stimuli.planning.mismatches import plan_mismatches
-from judge_audit.stimuli.planning.probes import make_plan, turns
+from judge_audit.stimuli.planning.probes import make_plan, round_robin_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -148,7 +148,7 @@ def plan_pictures(
         rows,
         by_hand.pairs,
         inputs.pair_builder(rows),
-        order=turns(rows, configuration.seed),
+        order=round_robin_order(rows, configuration.seed),
         per_kind=configuration.pairs_per_kind,
         repeats=configuration.repeats,
     )

@@ -9,7 +9,7 @@ from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import AuditError
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
 from judge_audit.stimuli.images import load_image
-from judge_audit.stimuli.planning.probes import turns
+from judge_audit.stimuli.planning.probes import round_robin_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -102,7 +102,7 @@ def planned(items: pa.Table, probes: pa.Table, seed: int) -> list[Canary]:
         names = {
             row["item_id"]: row["probe_id"] for row in told if row["axis"] == axis and row["repeat"] == 0
         }
-        order = turns([_spread(rows[name]) for name in names], seed)
+        order = round_robin_order([_spread(rows[name]) for name in names], seed)
         found += [Canary(names[name], rows[name]) for name in order]
     return found
 

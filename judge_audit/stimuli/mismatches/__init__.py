@@ -40,8 +40,8 @@ def mismatch_of(module: ModuleType, origin: str) -> Kind:
     kind = getattr(module, "KIND", None)
     if not isinstance(kind, Kind):
         raise MachineryError(f"kinds/{origin}.py: a file of a mismatch kind has a KIND, a value of Kind.")
-    strangers = sorted(set(kind.expectations.values()) - set(EXPECTATIONS))
-    if strangers or set(kind.expectations) < set(DIMENSIONS):
+    unknown = sorted(set(kind.expectations.values()) - set(EXPECTATIONS))
+    if unknown or set(kind.expectations) < set(DIMENSIONS):
         raise MachineryError(
             f"kinds/{origin}.py: “{kind.name}” must say {', '.join(EXPECTATIONS)} "
             f"for each of {', '.join(DIMENSIONS)}."

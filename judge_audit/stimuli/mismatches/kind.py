@@ -54,7 +54,7 @@ class Material:
         mask: True where the subject is, None if the item has no mask.
         rules: The team's brand rules, None if there are none.
         prompts: Topic and prompt of the items a prompt may be exchanged with.
-        strangers: Topic and prompt to exchange with where the items have one topic, such as those a judge of
+        spare_prompts: Topic and prompt to exchange with where the items have one topic, such as those a judge of
             stored texts knows; none takes the package's own.
     """
 
@@ -64,7 +64,12 @@ class Material:
     mask: Mask | None = None
     rules: BrandRules | None = None
     prompts: tuple[tuple[str, str], ...] = ()
-    strangers: tuple[tuple[str, str], ...] = ()
+    spare_prompts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def strangers(self) -> tuple[tuple[str, str], ...]:
+        """The name of `spare_prompts` in plug-ins written for version 0.1.0."""
+        return self.spare_prompts
 
     @property
     def prompt(self) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAME = "semantic_miss"
 
-STRANGERS: tuple[tuple[str, str], ...] = (
+SPARE_PROMPTS: tuple[tuple[str, str], ...] = (
     ("buildings", "a stone lighthouse on a cliff above the sea"),
     ("food", "a stack of pancakes with berries on a plate"),
     ("vehicles", "a steam locomotive crossing an iron bridge"),
@@ -80,14 +80,14 @@ def _far(material: Material) -> Built | Unsuited:
     family = [material.topic, material.prompt, *(prompt for _, prompt in material.prompts)]
     if own:
         known = set().union(*(content_words(text) for text in family))
-        others = [entry for entry in material.strangers or STRANGERS if not _words_of(entry) & known]
+        others = [entry for entry in material.spare_prompts or SPARE_PROMPTS if not _words_of(entry) & known]
     others = [entry for entry in others if _alike(entry[1], material.prompt) <= ALIKE]
     if not others:
         return Unsuited("every prompt of another topic shares too many words with the item's own.")
     topic, prompt = others[int(material.random(NAME, "far").integers(len(others)))]
     whose = f"of the topic “{topic}”"
     if own:
-        whose = f"one of {_WHOSE[bool(material.strangers)]}, since the items have one topic"
+        whose = f"one of {_WHOSE[bool(material.spare_prompts)]}, since the items have one topic"
     return Built(
         variant="far",
         pixels=None,

@@ -101,9 +101,9 @@ def _cut(names: Sequence[str], counts: Mapping[str, int], enough: int) -> list[t
 
 
 def rounds(whole: Sequence[Block]) -> tuple[tuple[Block, ...], ...]:
-    """Deal blocks into rounds, each done before the next begins: the anchors, then the rest."""
-    dealt = (tuple(block for block in whole if block.first == first) for first in (True, False))
-    return tuple(share for share in dealt if share)
+    """Split blocks into rounds, each done before the next begins: the anchors, then the rest."""
+    split = (tuple(block for block in whole if block.first == first) for first in (True, False))
+    return tuple(share for share in split if share)
 
 
 class Pace:
@@ -127,8 +127,8 @@ class Pace:
         return probes * self._seconds / self._probes if self._probes else 0.0
 
 
-class Deal:
-    """The blocks of a round, dealt out task by task."""
+class BlockQueue:
+    """The blocks of a round, handed out task by task."""
 
     def __init__(self, share: Sequence[Block], workers: int, pace: Pace) -> None:
         """Begin a round.
@@ -144,7 +144,7 @@ class Deal:
         self._lock = threading.Lock()
 
     def take(self) -> tuple[Block, ...]:
-        """Give the blocks of the next task, at least one; none when all are dealt."""
+        """Give the blocks of the next task, at least one; none when all are taken."""
         with self._lock:
             wanted = self._wanted()
             taken: list[Block] = []
@@ -156,7 +156,7 @@ class Deal:
             return tuple(taken)
 
     def end(self) -> None:
-        """Deal no more: something has failed."""
+        """Hand out no more: something has failed."""
         with self._lock:
             self._waiting.clear()
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.stimuli.mismatches.kind import Box, Kind
-    from judge_audit.stimuli.pair_builder import Workshop
+    from judge_audit.stimuli.pair_builder import PairBuilder
 
     Pixels = NDArray[np.uint8]
     Row = Mapping[str, Any]
@@ -141,7 +141,7 @@ class _Draft:
 def plan_mismatches(
     rows: Sequence[Row],
     by_hand: Sequence[Pair],
-    workshop: Workshop,
+    builder: PairBuilder,
     *,
     order: Sequence[str],
     per_kind: int,
@@ -152,7 +152,7 @@ def plan_mismatches(
     Args:
         rows: Rows of table `items`.
         by_hand: Pairs of a manifest.
-        workshop: What others are built with.
+        builder: What builds the others.
         order: Item ids in the order in which they are tried, sources taking turns.
         per_kind: Pairs to build of each kind; 0 builds none.
         repeats: How often each damaged member is asked.
@@ -161,17 +161,17 @@ def plan_mismatches(
     taken = {str(row["item_id"]) for row in rows}
     for pair in by_hand:
         draft.rows.append(by_hand_row(pair, draft.items, taken))
-    tainted = {pair.taints(workshop.kinds[pair.kind]) for pair in by_hand} - {""}
+    tainted = {pair.taints(builder.kinds[pair.kind]) for pair in by_hand} - {""}
     shown = {row["item_id"] for row in draft.items.values()}
     own = {row["damaged"] for row in draft.rows if row["damaged"] in shown}
     damaged = frozenset(tainted | own)
     held = {str(row["item_id"]): row for row in rows}
     candidates = [held[item_id] for item_id in order if item_id not in damaged]
-    built, unsuited = _constructed(candidates, workshop, per_kind)
-    pairs = _numbered([*draft.rows, *built], workshop.kinds)
+    built, unsuited = _constructed(candidates, builder, per_kind)
+    pairs = _numbered([*draft.rows, *built], builder.kinds)
     return Mismatches(
         tuple(sorted(pairs, key=lambda row: str(row["pair_id"]))),
-        tuple(probe for row in pairs for probe in _probes(row, workshop.kinds, repeats)),
+        tuple(probe for row in pairs for probe in _probes(row, builder.kinds, repeats)),
         tuple(sorted(draft.items.values(), key=lambda row: str(row["item_id"]))),
         tuple(unsuited),
         damaged,
@@ -227,7 +227,7 @@ def _item_of(
 
 
 def _constructed(
-    candidates: Sequence[Row], workshop: Workshop, per_kind: int
+    candidates: Sequence[Row], builder: PairBuilder, per_kind: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Build pairs of items in their order until each kind has enough; a picture is decoded once for all kinds.
 
@@ -236,8 +236,8 @@ def _constructed(
     """
     found: list[dict[str, Any]] = []
     unsuited: list[dict[str, Any]] = []
-    counts = dict.fromkeys(workshop.kinds, 0) if per_kind else {}
-    for name in [name for name in counts if workshop.kinds[name].needs_rules and workshop.rules is None]:
+    counts = dict.fromkeys(builder.kinds, 0) if per_kind else {}
+    for name in [name for name in counts if builder.kinds[name].needs_rules and builder.rules is None]:
         del counts[name]
         unsuited.append({"kind": name, "item_id": POOLED, "source": POOLED, "reason": NO_RULES})
     tried = candidates[: TRIES * per_kind]
@@ -245,7 +245,7 @@ def _constructed(
         for start in range(0, len(tried), AT_ONCE):
             wanted = [name for name, count in counts.items() if count < per_kind]
             chunk = tried[start : start + AT_ONCE]
-            build = partial(_build, kinds=wanted, workshop=workshop)
+            build = partial(_build, kinds=wanted, builder=builder)
             for told in pool.map(build, chunk) if wanted else ():
                 for name, row in told:
                     if counts[name] >= per_kind:
@@ -258,12 +258,12 @@ def _constructed(
     return found, unsuited
 
 
-def _build(item: Row, kinds: Sequence[str], workshop: Workshop) -> list[tuple[str, dict[str, Any]]]:
+def _build(item: Row, kinds: Sequence[str], builder: PairBuilder) -> list[tuple[str, dict[str, Any]]]:
     """Build a pair of each kind of an item; the pixels are digested and let go."""
-    material = workshop.material(item, workshop.pixels(str(item["uri"])))
+    material = builder.material(item, builder.pixels(str(item["uri"])))
     found = []
     for name in kinds:
-        made = workshop.build(workshop.kinds[name], material)
+        made = builder.build(builder.kinds[name], material)
         if isinstance(made, Built):
             digest = str(item["pixel_digest"]) if made.pixels is None else pixel_digest(made.pixels)
             if digest == item["pixel_digest"] and made.prompt in {None, material.prompt}:

@@ -69,10 +69,10 @@ def choose_ladder_items(items: Sequence[Mapping[str, Any]], count: int, seed: in
     Returns:
         Item ids, sorted.
     """
-    return tuple(sorted(turns(items, seed)[:count]))
+    return tuple(sorted(round_robin_order(items, seed)[:count]))
 
 
-def turns(items: Sequence[Mapping[str, Any]], seed: int) -> list[str]:
+def round_robin_order(items: Sequence[Mapping[str, Any]], seed: int) -> list[str]:
     """Put all items in the order in which they are drawn: sources take turns, then clusters within a source.
 
     Args:

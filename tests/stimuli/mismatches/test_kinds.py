@@ -16,7 +16,7 @@ from judge_audit.stimuli.brand_rules import BrandRule, BrandRules, example_rules
 from judge_audit.stimuli.images import load_image
 from judge_audit.stimuli.mismatches import mismatch_kinds, mismatch_of
 from judge_audit.stimuli.mismatches.kind import DIMENSIONS, Built, Material, Unsuited, Variant
-from judge_audit.stimuli.mismatches.semantic_miss import STRANGERS
+from judge_audit.stimuli.mismatches.semantic_miss import SPARE_PROMPTS
 
 KINDS = mismatch_kinds()
 WAYS = [(kind, variant.name) for kind in KINDS.values() for variant in kind.variants]
@@ -227,7 +227,7 @@ def test_a_far_exchange_takes_a_prompt_of_another_topic():
 
 def test_where_all_items_have_one_topic_a_prompt_of_the_packages_own_is_told_to_be_one():
     made = KINDS["semantic_miss"].build(plain(prompts=(("toys", "three balls"),)), "far")
-    assert made.prompt in {prompt for _, prompt in STRANGERS}
+    assert made.prompt in {prompt for _, prompt in SPARE_PROMPTS}
     assert "package's own" in made.told
 
 
@@ -295,7 +295,7 @@ def test_real_generated_pictures_get_pairs_of_every_kind_but_near_exchanges(shar
 def test_strangers_that_are_given_take_the_place_of_the_packages_own():
     given = (("boat", "a photo of a boat"), ("ball", "a photo of a ball"))
     item = {"prompt": "a photo of two red balls", "topic": "toys"}
-    made = KINDS["semantic_miss"].build(plain(item=item, strangers=given), "far")
+    made = KINDS["semantic_miss"].build(plain(item=item, spare_prompts=given), "far")
     assert made.prompt == "a photo of a boat"
     assert "those given" in made.told
 

@@ -8,7 +8,15 @@ import pytest
 
 from judge_audit.core.tables import from_rows
 from judge_audit.stimuli.axes import builtin_axes
-from judge_audit.stimuli.planning.blocks import FIRST_PROBES, MOST_SECONDS, Block, Deal, Pace, blocks, named
+from judge_audit.stimuli.planning.blocks import (
+    FIRST_PROBES,
+    MOST_SECONDS,
+    Block,
+    BlockQueue,
+    Pace,
+    blocks,
+    named,
+)
 from judge_audit.stimuli.planning.probes import make_plan
 
 ITEM = {"topic": "", "file_digest": "f", "width": 8, "height": 8, "frames": 1, "image_notes": "", "uri": "x"}
@@ -63,7 +71,7 @@ def dealt(deal):
 
 def test_the_first_tasks_are_small_and_the_next_are_made_of_the_seconds_that_those_took():
     share, pace = [block(number) for number in range(10_000)], Pace()
-    deal = Deal(share, 2, pace)
+    deal = BlockQueue(share, 2, pace)
     assert sum(entry.left for entry in deal.take()) == FIRST_PROBES
     pace.learn(FIRST_PROBES, FIRST_PROBES * 0.1)
     assert pace.seconds(sum(entry.left for entry in deal.take())) == pytest.approx(MOST_SECONDS, rel=0.02)
@@ -74,7 +82,7 @@ def test_the_first_tasks_are_small_and_the_next_are_made_of_the_seconds_that_tho
 def test_every_block_is_dealt_once_and_workers_end_together_whatever_a_probe_takes(seconds, workers):
     share, pace = [block(number) for number in range(1000)], Pace()
     pace.learn(100, 100 * seconds)
-    deal = Deal(share, workers, pace)
+    deal = BlockQueue(share, workers, pace)
     taken = list(iter(deal.take, ()))
     assert [entry.item_ids for entry in itertools.chain(*taken)] == [entry.item_ids for entry in share]
     sizes = [sum(entry.left for entry in task) * seconds for task in taken]
@@ -92,7 +100,7 @@ def test_what_is_answered_already_weighs_nothing():
     pace = Pace()
     pace.learn(10, 10)
     share = [block(number, left=0) for number in range(500)]
-    assert len(Deal(share, 4, pace).take()) == 500
+    assert len(BlockQueue(share, 4, pace).take()) == 500
 
 
 def test_a_task_is_named_by_its_sources():

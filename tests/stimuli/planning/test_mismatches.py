@@ -23,10 +23,10 @@ from judge_audit.stimuli.axes import builtin_axes
 from judge_audit.stimuli.brand_rules import example_rules
 from judge_audit.stimuli.images import load_image
 from judge_audit.stimuli.mismatches import mismatch_kinds
-from judge_audit.stimuli.pair_builder import Workshop
+from judge_audit.stimuli.pair_builder import PairBuilder
 from judge_audit.stimuli.planning.blocks import blocks
 from judge_audit.stimuli.planning.mismatches import plan_mismatches, sides_of
-from judge_audit.stimuli.planning.probes import make_plan, turns
+from judge_audit.stimuli.planning.probes import make_plan, round_robin_order
 
 KINDS = mismatch_kinds()
 AXES = {name: axis for name, axis in builtin_axes().items() if name == "blur"}
@@ -52,12 +52,17 @@ def workshop(rows, **changed):
         "rules": example_rules(),
         "prompts": prompts,
     }
-    return Workshop(**{**given, "pixels": lambda uri: load_image(uri).pixels, **changed})
+    return PairBuilder(**{**given, "pixels": lambda uri: load_image(uri).pixels, **changed})
 
 
 def planned(rows, by_hand=(), *, per_kind=3, repeats=1, **changed):
     return plan_mismatches(
-        rows, by_hand, workshop(rows, **changed), order=turns(rows, 1), per_kind=per_kind, repeats=repeats
+        rows,
+        by_hand,
+        workshop(rows, **changed),
+        order=round_robin_order(rows, 1),
+        per_kind=per_kind,
+        repeats=repeats,
     )
 
 
