@@ -11,16 +11,16 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from judge_audit.audits.inputs import AuditInputs
-from judge_audit.audits.model import PeopleRecords, PlanTables, ScoringSetup, Stimuli
+from judge_audit.audits.model import PeopleRecords, ScoringSetup, Stimuli
 from judge_audit.audits.modes import mode_of
+from judge_audit.audits.plan_tables import PlanTables
 from judge_audit.audits.plugins import configured_judge, find_mismatches, select_axes
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.judges.canaries import at_epoch, known_epoch
 from judge_audit.lake import Lake
 
 if TYPE_CHECKING:
-    from judge_audit.audits.mode import AuditMode
-    from judge_audit.audits.model import Prepared
+    from judge_audit.audits.model import AuditMode, Prepared
     from judge_audit.core.configuration import Configuration
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import Judge
@@ -73,7 +73,9 @@ class AuditContext:
         """What the team gave."""
         axes = select_axes(self.configuration) if self.mode.climbs_ladders else {}
         kinds = {name: part.thing for name, part in find_mismatches(self.configuration.project).items()}
-        return AuditInputs(self.configuration, self.mode, self.judge, lambda: self.lake, axes, kinds)
+        return AuditInputs(
+            self.configuration, self.mode.climbs_ladders, self.judge, lambda: self.lake, axes, kinds
+        )
 
     def setup(self, prepared: Prepared | None = None) -> ScoringSetup:
         """Give what it takes to ask the judge.

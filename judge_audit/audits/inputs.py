@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.anchors import AnchorSet
-    from judge_audit.audits.mode import AuditMode
-    from judge_audit.audits.model import PlanTables
+    from judge_audit.audits.plan_tables import PlanTables
     from judge_audit.core.configuration import Configuration
     from judge_audit.judges.protocol import Judge
     from judge_audit.lake import Lake
@@ -48,7 +47,7 @@ class AuditInputs:
 
     Attributes:
         configuration: Names the files.
-        mode: Says which of them such an audit looks at.
+        climbs_ladders: Whether readings of ladders are looked at.
         judge: The judge, whose card says what items must have.
         open_lake: Gives the lake, which holds what was imported before and what anchors were; it is made only when
             something of it is wanted.
@@ -57,7 +56,7 @@ class AuditInputs:
     """
 
     configuration: Configuration
-    mode: AuditMode
+    climbs_ladders: bool
     judge: Judge
     open_lake: Callable[[], Lake]
     axes: Mapping[str, Axis]
@@ -132,7 +131,7 @@ class AuditInputs:
         Raises:
             UsageError: If they cannot be used; names every fault.
         """
-        if not self.mode.climbs_ladders:
+        if not self.climbs_ladders:
             return None
         if self.configuration.readings:
             return read_readings(self.configuration.readings, self.axes, self.items().items)
@@ -142,7 +141,7 @@ class AuditInputs:
     @property
     def reading_imports(self) -> Mapping[str, str]:
         """Digest of each file that the lake's readings came from; none where a readings file is named."""
-        named = self.configuration.readings or not self.mode.climbs_ladders
+        named = self.configuration.readings or not self.climbs_ladders
         return {} if named else self._imported_readings[1]
 
     @cached_property

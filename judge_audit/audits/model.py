@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
-from judge_audit_schemas.rows import ItemsRow, MismatchesRow, ProbesRow, ZonesRow
-
-from judge_audit.core.tables import rows_of
-from judge_audit.core.vocabulary import ANCHOR
 from judge_audit.judges.canaries import at_epoch
 from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.production_events import Acts, acts_of
@@ -19,14 +15,21 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Mapping, Sequence
     from threading import BoundedSemaphore
+    from typing import Self
 
     import pyarrow as pa
+    from judge_audit_schemas.rows import ItemsRow, ProbesRow
 
     from judge_audit.anchors import AnchorsUsed
-    from judge_audit.audits.mode import AuditMode
+    from judge_audit.audits.inputs import AuditInputs
+    from judge_audit.audits.plan_tables import PlanTables
     from judge_audit.core.configuration import Configuration
+    from judge_audit.judges.calling.budget import Budget
     from judge_audit.judges.canaries import Watched
     from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.controls.pairwise_control import PairedJudge
+    from judge_audit.judges.controls.pixel_control import SeeingJudge
+    from judge_audit.judges.controls.recipe_control import PlantedJudge
     from judge_audit.judges.protocol import Judge
     from judge_audit.lake import Lake
     from judge_audit.stimuli.axes.axis import Axis
@@ -34,6 +37,13 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.planning.blocks import Block
     from judge_audit.stimuli.planning.probes import Plan
     from judge_audit.stimuli.rendering import Damage
+
+    AnyControl = PlantedJudge | SeeingJudge | PairedJudge
+    Work = Sequence[tuple[ItemsRow, Sequence[ProbesRow]]]
+    """Items, each with its probes."""
+
+    Answered = tuple[pa.Table, pa.Table]
+    """Calls (probe_id, repeat, state) and scores (probe_id, repeat, dimension, value, state) of one judge."""
 
 
 KEYS = ["probe_id", "repeat"]
@@ -132,55 +142,6 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanTables:
-    """The tables of the plans in a lake, each read once per process.
-
-    Attributes:
-        lake: The lake.
-    """
-
-    lake: Lake
-    _read: dict[tuple[str, str], pa.Table] = field(default_factory=dict, repr=False, compare=False)
-
-    def table(self, name: str, plan_id: str) -> pa.Table:
-        """Give a table of a plan."""
-        if (name, plan_id) in self._read:
-            return self._read[name, plan_id]
-        table = self.lake.read(name, plan_id=plan_id)
-        # A plan of combined probes is asked for before it is made; nothing is not remembered.
-        if table.num_rows:
-            self._read[name, plan_id] = table
-        return table
-
-    def items(self, plan_id: str) -> list[ItemsRow]:
-        """Give the items of a plan."""
-        return rows_of(self.table("items", plan_id), ItemsRow)
-
-    def probes(self, plan_id: str) -> list[ProbesRow]:
-        """Give the probes of a plan."""
-        return rows_of(self.table("probes", plan_id), ProbesRow)
-
-    def mismatches(self, plan_id: str) -> list[MismatchesRow]:
-        """Give the pairs of a plan."""
-        return rows_of(self.table("mismatches", plan_id), MismatchesRow)
-
-    def zone_rows(self, plan_id: str, zones_id: str) -> list[ZonesRow]:
-        """Give the zones of a plan."""
-        return rows_of(self.zones(plan_id, zones_id), ZonesRow)
-
-    def untouched_items(self, plan_id: str) -> pa.Table:
-        """Give the items of a plan without its anchors."""
-        probes, items = self.table("probes", plan_id), self.table("items", plan_id)
-        anchors = probes.filter(pc.equal(probes["axis"], ANCHOR))["item_id"]
-        return items.filter(pc.invert(pc.is_in(items["item_id"], value_set=anchors.combine_chunks())))
-
-    def zones(self, plan_id: str, zones_id: str) -> pa.Table:
-        """Give the zones of a plan as a table."""
-        table = self.table("zones", plan_id)
-        return table.filter(pc.equal(table["zones_id"], zones_id))
-
-
-@dataclass(frozen=True, slots=True)
 class Stimuli:
     """What an audit's pictures are made with.
 
@@ -250,3 +211,119 @@ class PeopleRecords:
         if key not in self._acts:
             self._acts[key] = acts_of(self.plans.lake, self.plans.table("items", plan_id), judge_id)
         return self._acts[key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A share of an audit's plan, which is answered at a stretch.
+
+    Attributes:
+        work: Items, each with its probes.
+        blocks: The blocks they are from; none where they were picked one by one.
+        budget: What the answers are paid from.
+        on_settled: Called with how many planned answers were settled.
+    """
+
+    work: Work
+    blocks: tuple[Block, ...] = ()
+    budget: Budget | None = None
+    on_settled: Callable[[int], None] | None = None
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """Items that are the last of a block: no batch goes on beyond them."""
+        return frozenset(block.item_ids[-1] for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditMode(ABC):
+    """What differs between audits by what their judge gives.
+
+    Attributes:
+        flow: The Prefect flow that makes such an audit.
+        asks_judge: Whether pictures are read and the judge is asked; else everything is in the lake already.
+        asks_anchors: Whether the judge is asked about the anchors.
+        climbs_ladders: Whether axes are climbed, and readings of them looked at.
+        shows_sight: Whether it is found out what the judge can see.
+        combines: Whether changes are combined by the scores of the ladders.
+        answers: The table of the judge's answers.
+        unit: What is planned, in a word.
+        premature_margin: The limit of a lift below the visible point.
+        lake_questions: Queries that such an audit's lake answers, to begin with.
+    """
+
+    flow: str = "audit_flow"
+    asks_judge: bool = True
+    asks_anchors: bool = True
+    climbs_ladders: bool = True
+    shows_sight: bool = True
+    combines: bool = True
+    answers: str = "calls"
+    unit: str = "probes"
+    premature_margin: str = "premature.margin"
+    lake_questions: tuple[str, ...] = ()
+
+    def only_mismatches(self) -> Self:
+        """Give the same without ladders and sight: the pairs, and the untouched items they are held against."""
+        return replace(
+            self,
+            flow="mismatches_flow",
+            climbs_ladders=False,
+            shows_sight=False,
+            lake_questions=("SELECT * FROM response_matrix", "SELECT * FROM unsuited"),
+        )
+
+    def questions(self, configuration: Configuration) -> tuple[str, ...]:
+        """Say what to ask the lake after an audit."""
+        del configuration
+        return self.lake_questions
+
+    @abstractmethod
+    def plan(
+        self, setup: ScoringSetup, inputs: AuditInputs, on_image: Callable[[int, int], None] | None
+    ) -> Planned:
+        """Say what is asked."""
+
+    @abstractmethod
+    def outstanding(self, setup: ScoringSetup, inputs: AuditInputs, plan: Plan) -> Outstanding:
+        """Count what is not answered yet."""
+
+    @abstractmethod
+    def score(self, setup: ScoringSetup, prepared: Prepared, share: Share) -> int:
+        """Have the judge answer a share of the plan, and count the answers bought."""
+
+    @abstractmethod
+    def try_out(self, setup: ScoringSetup, prepared: Prepared) -> int:
+        """Time a judge that has never answered by a few questions; count those that were asked."""
+
+    @abstractmethod
+    def controls(self, setup: ScoringSetup, zones_id: str) -> Sequence[AnyControl]:
+        """Give the controls that answer as the judge does, bound to the given zones."""
+
+    @abstractmethod
+    def score_controls(self, setup: ScoringSetup, prepared: Prepared) -> None:
+        """Have every control answer what the judge was asked."""
+
+    @abstractmethod
+    def shown_to_controls(
+        self, plans: PlanTables, plan_id: str, seed: int
+    ) -> tuple[frozenset[str], frozenset[str]] | None:
+        """Name the items that controls answer untouched, and those whose ladders they answer; None for all."""
+
+    def items_of_controls(self, plans: PlanTables, plan_id: str) -> pa.Array | None:
+        """Name the items that controls answer at all; None for all."""
+        del plans, plan_id
+        return None
+
+    @abstractmethod
+    def read_answers(
+        self, setup: ScoringSetup, prepared: Prepared, card: Card, answered: Answered | None
+    ) -> Answers:
+        """Give what a judge, or a control, answered as checks see it.
+
+        Args:
+            setup: What the audit asks with.
+            prepared: The audit.
+            card: Whose answers.
+            answered: The answers of a control, which were read already; None for the judge's.
+        """

@@ -15,7 +15,7 @@ from judge_audit.judges.adapters.table import KIND as TABLE_KIND
 from judge_audit.judges.pairwise.protocol import ComparingJudge
 
 if TYPE_CHECKING:
-    from judge_audit.audits.mode import AuditMode
+    from judge_audit.audits.model import AuditMode
     from judge_audit.judges.protocol import Judge
 
 

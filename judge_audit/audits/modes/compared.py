@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from judge_audit_schemas.rows import ComparisonsRow
 
 from judge_audit.audits.inputs import planned_mask, planned_pixels
-from judge_audit.audits.mode import AuditMode
-from judge_audit.audits.model import Answers, Outstanding
+from judge_audit.audits.model import Answers, Outstanding, Share
+from judge_audit.audits.modes.pictures import PicturesMode
 from judge_audit.audits.stages.budget import budget_of
 from judge_audit.audits.stages.plan import unanswered
-from judge_audit.audits.stages.score import TRIED, Share
+from judge_audit.audits.stages.score import TRIED
 from judge_audit.checks.pairwise.answers import heard
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows, rows_of
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from judge_audit.audits.inputs import AuditInputs
-    from judge_audit.audits.model import Prepared, ScoringSetup
-    from judge_audit.audits.stages.answers import Answered
+    from judge_audit.audits.model import Answered, Prepared, ScoringSetup
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.controls.pairwise_control import PairedJudge
     from judge_audit.judges.protocol import Recipe
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedMode(AuditMode):
+class ComparedMode(PicturesMode):
     """Pictures are compared two at a time: no anchors, no sight, no combinations, and shares in place of scores."""
 
     asks_anchors: bool = False

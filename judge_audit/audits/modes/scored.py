@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.audits.mode import AuditMode
-from judge_audit.audits.model import Answers, Outstanding
+from judge_audit.audits.model import Answers, Outstanding, Share
+from judge_audit.audits.modes.pictures import PicturesMode
 from judge_audit.audits.stages.answers import is_first, responses, work_of
 from judge_audit.audits.stages.budget import budget_of
 from judge_audit.audits.stages.controls import have_controls_score, only_shown
 from judge_audit.audits.stages.plan import count_asked, unanswered
-from judge_audit.audits.stages.score import TRIED, Share, buy
+from judge_audit.audits.stages.score import TRIED, buy
 from judge_audit.judges.controls import builtin_controls, seeing_controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judge_audit.audits.inputs import AuditInputs
-    from judge_audit.audits.mode import AnyControl
-    from judge_audit.audits.model import Prepared, ScoringSetup
-    from judge_audit.audits.stages.answers import Answered
+    from judge_audit.audits.model import Answered, AnyControl, Prepared, ScoringSetup
     from judge_audit.judges.cards.card import Card
     from judge_audit.stimuli.planning.probes import Plan
 
@@ -32,7 +30,7 @@ QUESTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredMode(AuditMode):
+class ScoredMode(PicturesMode):
     """Pictures are scored one by one."""
 
     lake_questions: tuple[str, ...] = QUESTIONS

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from judge_audit.audits.inputs import AuditInputs
-    from judge_audit.audits.model import PlanTables, ScoringSetup
+    from judge_audit.audits.model import ScoringSetup
+    from judge_audit.audits.plan_tables import PlanTables
     from judge_audit.core.configuration import Configuration
     from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake

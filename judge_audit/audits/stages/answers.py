@@ -21,17 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
-    from judge_audit.audits.model import PlanTables, Prepared
+    from judge_audit.audits.model import Answered, Prepared, Work
+    from judge_audit.audits.plan_tables import PlanTables
     from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
     from judge_audit.stimuli.planning.blocks import Block
 
     Row = Mapping[str, Any]
-    Work = Sequence[tuple[ItemsRow, Sequence[ProbesRow]]]
-    """Items, each with its probes."""
-
-    Answered = tuple[pa.Table, pa.Table]
-    """Calls (probe_id, repeat, state) and scores (probe_id, repeat, dimension, value, state) of one judge."""
 
 
 def register(lake: Lake, cards: Sequence[Card]) -> None:

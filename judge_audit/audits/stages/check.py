@@ -33,10 +33,8 @@ from judge_audit.operations.status.document import Held
 
 if TYPE_CHECKING:
     from judge_audit.audits.inputs import AuditInputs
-    from judge_audit.audits.mode import AnyControl
-    from judge_audit.audits.model import Answers, PeopleRecords, Prepared, ScoringSetup
+    from judge_audit.audits.model import Answered, Answers, AnyControl, PeopleRecords, Prepared, ScoringSetup
     from judge_audit.audits.plugins import Part
-    from judge_audit.audits.stages.answers import Answered
     from judge_audit.checks.check import Check
     from judge_audit.core.limits import Limits
     from judge_audit.judges.cards.card import Card

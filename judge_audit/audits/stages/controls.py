@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from judge_audit_schemas.rows import CallsRow, ProbesRow
 
-from judge_audit.audits.model import KEYS
+from judge_audit.audits.model import KEYS, Share
 from judge_audit.audits.stages.answers import commit_answers, work_of
 from judge_audit.audits.stages.combinations import chosen_probes, drawn_without_pictures
-from judge_audit.audits.stages.score import Share, batches_of
+from judge_audit.audits.stages.score import batches_of
 from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
 from judge_audit.judges.calling.score_calls import score_control
@@ -29,9 +29,7 @@ from judge_audit.stimuli.sight_probes import SIGHT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit.audits.mode import AnyControl
-    from judge_audit.audits.model import Prepared, ScoringSetup
-    from judge_audit.audits.stages.answers import Work
+    from judge_audit.audits.model import AnyControl, Prepared, ScoringSetup, Work
 
 
 ITEMS = 600

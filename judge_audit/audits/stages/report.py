@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import ItemsRow
     from numpy.typing import NDArray
 
-    from judge_audit.audits.model import PlanTables, Prepared, Stimuli
+    from judge_audit.audits.model import Prepared, Stimuli
+    from judge_audit.audits.plan_tables import PlanTables
     from judge_audit.stimuli.rendering import Damage
 
     Pixels = NDArray[np.uint8]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.audits.inputs import planned_mask, planned_pixels
+from judge_audit.audits.model import Share
 from judge_audit.audits.stages.answers import commit_answers, is_first, is_ruled, work_of
 from judge_audit.audits.stages.budget import budget_of
 from judge_audit.core.errors import UsageError
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import ProbesRow
 
     from judge_audit.audits.model import Prepared, ScoringSetup
-    from judge_audit.audits.stages.answers import Work
-    from judge_audit.judges.calling.budget import Budget
     from judge_audit.judges.calling.score_calls import BatchResult
     from judge_audit.judges.protocol import Judge
     from judge_audit.stimuli.planning.blocks import Block
@@ -34,28 +32,6 @@ if TYPE_CHECKING:
 
 TRIED = 3
 """Pictures by which a judge is timed that has never answered before."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """A share of an audit's plan, which is answered at a stretch.
-
-    Attributes:
-        work: Items, each with its probes.
-        blocks: The blocks they are from; none where they were picked one by one.
-        budget: What the answers are paid from.
-        on_settled: Called with how many planned answers were settled.
-    """
-
-    work: Work
-    blocks: tuple[Block, ...] = ()
-    budget: Budget | None = None
-    on_settled: Callable[[int], None] | None = None
-
-    @property
-    def ends(self) -> frozenset[str]:
-        """Items that are the last of a block: no batch goes on beyond them."""
-        return frozenset(block.item_ids[-1] for block in self.blocks)
 
 
 @cache

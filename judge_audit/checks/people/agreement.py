@@ -26,10 +26,10 @@ from judge_audit.checks.people.people_faults import (
     undefined_verdicts,
     unnamed_verdict,
 )
+from judge_audit.checks.people.people_labels import gather
 from judge_audit.checks.people.people_raters import (
     ceiling_rows,
     common_pairs,
-    gather,
     kappa_rows,
     likeness_rows,
     likenesses,
@@ -43,7 +43,7 @@ from judge_audit.measures.raters import PEARSON, SPEARMAN
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.agreement_figures import Shown
-    from judge_audit.checks.people.people_raters import Labelled
+    from judge_audit.checks.people.people_labels import Labelled
 
 __all__ = ["NAME", "run"]
 

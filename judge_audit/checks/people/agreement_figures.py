@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import KeyParts, ResultRow
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.people.people_raters import Labelled
+    from judge_audit.checks.people.people_labels import Labelled
     from judge_audit.measures.agreement import Ratings
     from judge_audit.measures.estimates import Estimate
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.agreement_figures import Figures
-    from judge_audit.checks.people.people_raters import Copies, Labelled, Likeness, Others
+    from judge_audit.checks.people.people_labels import Labelled
+    from judge_audit.checks.people.people_raters import Copies, Likeness, Others
     from judge_audit.measures.influence import Figure
 
     Rows = list[ResultRow]

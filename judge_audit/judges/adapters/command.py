@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.cards.api_keys import Hidden, read_key, secrets_around
+from judge_audit.judges.cards.api_keys import read_key
 from judge_audit.judges.cards.card import LARGEST
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.prices import Prices, prices_of
 from judge_audit.judges.cards.program_cards import identity_of, program_of
+from judge_audit.judges.cards.redaction import Hidden, secrets_around
 from judge_audit.judges.cards.reply_rules import ReplyRule, rule_of
 from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.chat.chat_requests import png

@@ -15,21 +15,15 @@ from typing import TYPE_CHECKING
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.cards.api_keys import Hidden, read_key
+from judge_audit.judges.cards.api_keys import read_key
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.prices import Prices, prices_of
+from judge_audit.judges.cards.redaction import Hidden
 from judge_audit.judges.cards.reply_rules import rule_of
+from judge_audit.judges.chat.chat_cards import claims_of, most_out, reader_of, request_of
 from judge_audit.judges.chat.chat_client import ChatClient, Failed, Patience
 from judge_audit.judges.chat.chat_replies import NoLogprobs, ReplyReader, Usage, served_by, short, usage_of
-from judge_audit.judges.chat.chat_requests import (
-    SLOT,
-    ChatRequest,
-    characters,
-    claims_of,
-    most_out,
-    reader_of,
-    request_of,
-)
+from judge_audit.judges.chat.chat_requests import SLOT, ChatRequest, characters
 from judge_audit.judges.pairwise.chat_judges import Comparer
 from judge_audit.judges.pairwise.endpoint import PairReader, pair_request_of
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered

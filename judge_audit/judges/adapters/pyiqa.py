@@ -15,8 +15,8 @@ import numpy as np
 
 from judge_audit.core.digests import file_digest, text_digest
 from judge_audit.core.errors import UsageError
-from judge_audit.judges.cards.api_keys import secrets_around
 from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
 from judge_audit.judges.runtimes.pytorch_runtime import device_of, numbers, runtime_of, torch_of

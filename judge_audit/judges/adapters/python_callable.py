@@ -15,7 +15,7 @@ from judge_audit.core.errors import Fault, InputError, MachineryError, UsageErro
 from judge_audit.core.timeouts import Hangs, within
 from judge_audit.core.vocabulary import OVERALL, State
 from judge_audit.judges.cards.card import Card
-from judge_audit.judges.cards.card_files import ADVICE
+from judge_audit.judges.cards.card_errors import ADVICE
 from judge_audit.judges.cards.identity import code_digest
 from judge_audit.judges.pairwise.python_callable import CallableComparer, compares
 from judge_audit.judges.protocol import Judge, Reply, Stimulus

@@ -12,7 +12,7 @@ import yaml
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.vocabulary import OVERALL
-from judge_audit.judges.cards.card_files import ADVICE, kind_fault, schema_faults
+from judge_audit.judges.cards.card_errors import ADVICE, kind_fault, schema_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

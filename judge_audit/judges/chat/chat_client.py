@@ -24,7 +24,7 @@ from judge_audit.judges.chat.chat_replies import short
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.judges.cards.api_keys import Hidden
+    from judge_audit.judges.cards.redaction import Hidden
 
 
 AGAIN = frozenset({408, 409, 425, 429})

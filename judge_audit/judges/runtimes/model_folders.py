@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import canonical_json, text_digest
-from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.judges.chat.chat_replies import short
 
 if TYPE_CHECKING:

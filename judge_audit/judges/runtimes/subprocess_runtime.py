@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from judge_audit.judges.cards.api_keys import Hidden
+    from judge_audit.judges.cards.redaction import Hidden
 
 LONGEST_LINE = 1 << 20
 """Bytes of one line that are read; a longer one is cut, and is then no answer."""

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import MachineryError, UsageError
-from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.judges.cards.redaction import secrets_around
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

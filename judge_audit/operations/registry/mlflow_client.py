@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import AuditError, MachineryError, UsageError
-from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.operations.registry.artifacts import MOST_FILES, Listed, fetch
 from judge_audit.operations.registry.ledger import Version, plain
 

@@ -17,7 +17,7 @@ from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
 from judge_audit.decisions.gate.model import CRITICAL, OPEN, SHUT
 from judge_audit.judges.canaries.verdict import DECLARED, UNKNOWN
-from judge_audit.judges.cards.api_keys import secrets_around
+from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.lake import Lake
 from judge_audit.lake.audits import audit_left_open, names_of
 from judge_audit.operations.notifications import AUDIT_FAILED, EPOCH_CHANGED, GATE_SHUT, hook_of, notify

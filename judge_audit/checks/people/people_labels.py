@@ -1,0 +1,166 @@
+"""Labels as the agreement measures want them: one set of ratings per dimension on one set of clusters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judge_audit.measures.agreement import LEVELS, NOMINAL, Ratings
+from judge_audit.measures.influence import Clusters, Figure
+from judge_audit.measures.lifts import rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+    from judge_audit_schemas.rows import KeyParts
+    from numpy.typing import NDArray
+
+    Others = dict[int, dict[str, Figure]]
+    Ints = NDArray[np.intp]
+    Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The items that anybody has labelled in any dimension.
+
+    Attributes:
+        sources: Names of the sources, sorted.
+        topics: Names of the topics, sorted; empty if there is only one.
+        of_source: Source of each item, shape (n,).
+        of_topic: Topic of each item, shape (n,).
+        clusters: Clusters within sources.
+    """
+
+    sources: tuple[str, ...]
+    topics: tuple[str, ...]
+    of_source: Ints
+    of_topic: Ints
+    clusters: Clusters
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What people said in one dimension.
+
+    Attributes:
+        dimension: Its name.
+        level: nominal, ordinal or interval.
+        items: The items of all dimensions.
+        ratings: All ratings within the declared ends.
+        raters: Names by number.
+        given: Ratings by rater as they came, those beyond the ends among them.
+        beyond: Ratings beyond the declared ends, by rater.
+        repeated: Ratings left out because the same rater had rated the same item.
+    """
+
+    dimension: str
+    level: str
+    items: Items
+    ratings: Ratings
+    raters: tuple[str, ...]
+    given: Mapping[str, int]
+    beyond: Mapping[str, int]
+    repeated: int
+
+    @property
+    def ordered(self) -> bool:
+        """Whether more and less mean anything."""
+        return self.level != NOMINAL
+
+    @property
+    def named(self) -> Ratings:
+        """The ratings whose rater is known."""
+        return self.ratings.where(self.ratings.raters >= 0)
+
+    @property
+    def unnamed_share(self) -> float:
+        """Share of the ratings whose rater nobody knows."""
+        return float((self.ratings.raters < 0).mean()) if len(self.ratings.raters) else 0.0
+
+    def cells(self) -> Iterator[tuple[KeyParts, Mask]]:
+        """Give the whole, every source and every topic, with the items in it."""
+        yield {}, np.ones(len(self.items.of_source), bool)
+        for number, name in enumerate(self.items.sources):
+            yield {"source": name}, self.items.of_source == number
+        for number, name in enumerate(self.items.topics):
+            yield {"topic": name}, self.items.of_topic == number
+
+
+def gather(labels: pa.Table) -> list[Labelled]:
+    """Sort labels by dimension; cells without a value are missing and enter nothing."""
+    columns = {name: labels[name].to_pylist() for name in labels.column_names}
+    items, place = _items(columns)
+    values = np.array([np.nan if value is None else value for value in columns["value"]], float)
+    dimensions = np.array(columns["dimension"], dtype=object)
+    return [
+        _labelled(
+            str(name), np.flatnonzero((dimensions == name) & np.isfinite(values)), columns, items, place
+        )
+        for name in sorted(set(columns["dimension"]))
+    ]
+
+
+def _items(columns: Mapping[str, list[Any]]) -> tuple[Items, Ints]:
+    """Number the items by name, and give the item of each row."""
+    names = columns["item_id"]
+    first: dict[str, int] = {}
+    for row, name in enumerate(names):
+        first.setdefault(name, row)
+    ordered = sorted(first)
+    number = {name: index for index, name in enumerate(ordered)}
+    rows = [first[name] for name in ordered]
+    own_source, own_topic = ([columns[column][row] or "" for row in rows] for column in ("source", "topic"))
+    sources, of_source = _numbered(own_source)
+    topics, of_topic = _numbered(own_topic)
+    hung = [
+        (source, columns["cluster"][row] or f"\0{name}")
+        for source, row, name in zip(own_source, rows, ordered, strict=True)
+    ]
+    units = sorted(set(hung))
+    at = {unit: index for index, unit in enumerate(units)}
+    in_order = {name: index for index, name in enumerate(sources)}
+    clusters = Clusters(
+        np.array([at[unit] for unit in hung], np.intp),
+        np.array([in_order[unit[0]] for unit in units], np.intp),
+    )
+    made = Items(sources, topics if len(topics) > 1 else (), of_source, of_topic, clusters)
+    return made, np.array([number[name] for name in names], np.intp)
+
+
+def _numbered(values: list[str]) -> tuple[tuple[str, ...], Ints]:
+    names = tuple(sorted(set(values)))
+    number = {name: index for index, name in enumerate(names)}
+    return names, np.array([number[value] for value in values], np.intp)
+
+
+def _labelled(
+    dimension: str, rows: Ints, columns: Mapping[str, list[Any]], items: Items, place: Ints
+) -> Labelled:
+    """Take the rows of one dimension; values beyond the ends are counted and left out, never clipped."""
+    who = [columns["annotator_id"][row] or "" for row in rows]
+    raters = tuple(sorted(set(who) - {""}))
+    number = {"": -1} | {name: index for index, name in enumerate(raters)}
+    values = rounded(np.array([columns["value"][row] for row in rows], float))
+    low, high = (_ends(columns[name], rows, end) for name, end in (("low", -np.inf), ("high", np.inf)))
+    inside = (values >= low) & (values <= high)
+    beyond = Counter(name for name, kept in zip(who, inside, strict=True) if not kept)
+    codes = np.array([number[name] for name in who], np.intp)
+    kept = np.lexsort((values, codes, place[rows]))
+    kept = kept[inside[kept]]
+    own, said = place[rows][kept], codes[kept]
+    again = np.zeros(len(kept), bool)
+    again[1:] = (own[1:] == own[:-1]) & (said[1:] == said[:-1]) & (said[1:] >= 0)
+    kept = kept[~again]
+    ratings = Ratings(place[rows][kept], codes[kept], values[kept], items.clusters)
+    level = min((columns["level"][row] for row in rows), key=LEVELS.index, default=NOMINAL)
+    return Labelled(dimension, level, items, ratings, raters, Counter(who), beyond, int(again.sum()))
+
+
+def _ends(given: list[Any], rows: Ints, otherwise: float) -> NDArray[np.float64]:
+    """Give the declared end of each row."""
+    return rounded(np.array([otherwise if given[row] is None else given[row] for row in rows], float))
