@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.core.version import __version__
+
 if TYPE_CHECKING:
     from judge_audit.api import Audit, audit, connect
 
-__version__ = "0.1.0"
 __all__ = ["Audit", "__version__", "audit", "connect"]
 
 _HOMES = {"audit": "judge_audit.api", "Audit": "judge_audit.api", "connect": "judge_audit.api"}

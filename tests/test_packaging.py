@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+import judge_audit
 from judge_audit.judges import builtin_kinds
 
 ROOT = Path(__file__).parents[1]
@@ -33,3 +34,8 @@ def test_every_extra_that_a_kind_names_is_there_in_the_spelling_that_every_pip_f
     assert not [name for name in extras if "_" in name]
     named = {getattr(module, "EXTRA", "") for module in builtin_kinds().values()} - {""}
     assert named <= set(extras)
+
+
+def test_the_version_that_audits_record_is_that_of_the_distribution():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert judge_audit.__version__ == project["version"]

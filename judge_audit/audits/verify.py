@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 
-from judge_audit import __version__
 from judge_audit.core.errors import AuditError, MachineryError, UsageError
 from judge_audit.core.messages import say
+from judge_audit.core.version import __version__
 from judge_audit.decisions.gate.certificate import FORMAT, Rests, digest_of, digested, rows_of
 from judge_audit.decisions.gate.expectations import listed
 from judge_audit.lake.audits import removed_words

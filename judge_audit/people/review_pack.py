@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit import __version__
 from judge_audit.core.digests import canonical_json, draw_seed, pixel_digest, text_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
+from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import ORIGINAL, OVERALL, State
 from judge_audit.lake.audits import find_audit
 from judge_audit.people.production_events import acts_of

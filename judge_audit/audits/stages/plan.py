@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit import __version__
 from judge_audit.anchors import keep
 from judge_audit.anchors.tables import item_rows
 from judge_audit.audits.inputs import pixels_of
@@ -24,6 +23,7 @@ from judge_audit.core.digests import canonical_json, file_digest, row_digest, te
 from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
 from judge_audit.core.tables import empty, from_rows
+from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import State
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit import __version__
 from judge_audit.core.digests import canonical_json, row_digest, text_digest
 from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import knows, say
 from judge_audit.core.tables import definition
+from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import Position, Standing
 from judge_audit.decisions.gate.approvals import SCREENING
 from judge_audit.decisions.gate.model import OPEN

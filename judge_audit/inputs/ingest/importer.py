@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit_schemas.rows import ImportsRow, RefusalsRow
 
-from judge_audit import __version__
 from judge_audit.core.digests import canonical_json, file_digest, text_digest
 from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.formatting import minute
 from judge_audit.core.row_files import read_rows
 from judge_audit.core.tables import from_rows, rows_of
+from judge_audit.core.version import __version__
 from judge_audit.inputs.ingest.column_mapping import read_mapping, with_defaults
 from judge_audit.inputs.ingest.items import instrument
 from judge_audit.inputs.ingest.kinds import find_kind

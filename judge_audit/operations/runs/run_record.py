@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit import __version__
 from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_MACHINERY, AuditError, UsageError
 from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
 from judge_audit.core.tables import from_rows
+from judge_audit.core.version import __version__
 from judge_audit.decisions.gate.model import CRITICAL, OPEN, SHUT
 from judge_audit.judges.canaries.verdict import DECLARED, UNKNOWN
 from judge_audit.judges.cards.redaction import secrets_around

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from judge_audit import __version__
 from judge_audit.core.digests import canonical_json
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import from_rows
+from judge_audit.core.version import __version__
 from judge_audit.people.study.plan import FORMAT, PROTOCOL_VERSION, Study
 from judge_audit.people.study.readers import Reader
 
