@@ -15,7 +15,7 @@ class ItemsRow(TypedDict, total=False):
     item_id: str
     source: str
     topic: str
-    prompt: str | None
+    prompt: str
     prompt_id: str
     cluster: str
     uri: str
@@ -54,7 +54,7 @@ class ProbesRow(TypedDict, total=False):
     strength: float
     recipe_version: int
     repeat: int
-    prompt: str | None
+    prompt: str
     region: str | None
     recipe: str | None
 
@@ -74,8 +74,8 @@ class MismatchesRow(TypedDict, total=False):
     topic: str
     cluster: str
     constructed: bool
-    hold: list[str]
-    prompt: str | None
+    hold: list[str] | None
+    prompt: str
     pixel_digest: str | None
     difficulty: float | None
     told: str
@@ -594,7 +594,7 @@ class AnchorsRow(TypedDict, total=False):
     source: str
     topic: str
     cluster: str
-    prompt: str | None
+    prompt: str
     uri: str
     file_digest: str
     pixel_digest: str | None
@@ -666,7 +666,7 @@ class CanariesRow(TypedDict, total=False):
     repeat: int
     item_id: str
     source: str
-    prompt: str | None
+    prompt: str
     uri: str
     pixel_digest: str | None
     runtime_id: str

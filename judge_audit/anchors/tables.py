@@ -15,6 +15,8 @@ from judge_audit.core.tables import from_rows, schema
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from judge_audit_schemas.rows import ItemsRow
+
     from judge_audit.anchors.folder import AnchorSet
     from judge_audit.lake import Lake
 
@@ -47,7 +49,7 @@ def item_of(anchor_id: str) -> str:
     return PREFIX + anchor_id
 
 
-def item_rows(held: AnchorSet) -> list[tuple[dict[str, Any], str]]:
+def item_rows(held: AnchorSet) -> list[tuple[ItemsRow, str]]:
     """Make rows of `items` of every anchor there ever was: what an audit shows the judge.
 
     Retired ones are shown too, so that a verdict can be replayed on any version of the set.
@@ -55,18 +57,28 @@ def item_rows(held: AnchorSet) -> list[tuple[dict[str, Any], str]]:
     Returns:
         Each row but for plan_id, with the item_id under which imported scores know the picture.
     """
-    found = []
+    found: list[tuple[ItemsRow, str]] = []
     for anchor in held.ever():
         seen = held.pictures[anchor.anchor_id]
-        row = {
-            name: getattr(anchor, name) for name in ("source", "topic", "prompt", "cluster", "file_digest")
+        row: ItemsRow = {
+            "item_id": item_of(anchor.anchor_id),
+            "source": anchor.source,
+            "topic": anchor.topic,
+            "prompt": anchor.prompt,
+            "prompt_id": text_digest(anchor.prompt)[:12],
+            "cluster": anchor.cluster,
+            "uri": held.place(anchor),
+            "file_digest": anchor.file_digest,
+            "pixel_digest": seen.pixel_digest,
+            "width": seen.width,
+            "height": seen.height,
+            "frames": seen.frames,
+            "image_notes": seen.notes,
+            "file_bytes": seen.file_bytes,
+            "face_count": None,
+            "mask_uri": None,
+            "mask_digest": None,
         }
-        row |= {
-            name: getattr(seen, name) for name in ("pixel_digest", "width", "height", "frames", "file_bytes")
-        }
-        row |= {"image_notes": seen.notes, "uri": held.place(anchor), "face_count": None}
-        row |= {"mask_uri": None, "mask_digest": None}
-        row |= {"item_id": item_of(anchor.anchor_id), "prompt_id": text_digest(anchor.prompt)[:12]}
         found.append((row, anchor.known_as or anchor.anchor_id))
     return found
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     import pyarrow as pa
+    from judge_audit_schemas.rows import ItemsRow, ProbesRow
     from numpy.typing import NDArray
 
     from judge_audit.anchors import AnchorSet
@@ -196,7 +197,7 @@ class AuditInputs:
         items = plans.table("items", plan_id).select(["item_id", "topic", "prompt"]).to_pylist()
         builder = self.pair_builder(items if built else ())
 
-        def draw(item: Row, probe: Row, pixels: Pixels) -> Pixels:
+        def draw(item: ItemsRow, probe: ProbesRow, pixels: Pixels) -> Pixels:
             return builder.draw(item, planned[item["item_id"], probe["axis"], probe["rung"]], pixels)
 
         return draw

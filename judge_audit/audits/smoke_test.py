@@ -373,7 +373,7 @@ def _picture(judge: Judge, item_id: str, stimulus: Stimulus, reply: Reply) -> Pi
         item_id=item_id,
         prompt=stimulus.prompt,
         scores={row["dimension"]: row["value"] for row in scores},
-        states={row["dimension"]: row["state"] for row in scores if row["value"] is None},
+        states={row["dimension"]: str(row["state"]) for row in scores if row["value"] is None},
         raw=str(call["raw_reply"] or ""),
     )
 

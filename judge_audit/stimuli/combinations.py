@@ -15,7 +15,7 @@ import json
 import math
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.measures.headroom import Named, combo_axis, half_of
@@ -25,10 +25,11 @@ from judge_audit.stimuli.planning.probes import choose_ladder_items
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from judge_audit_schemas.rows import ItemsRow, ProbesRow, ZonesRow
+
     from judge_audit.stimuli.axes.axis import Axis, Pixels
     from judge_audit.stimuli.axes.image_buffers import Scratch
 
-    Row = Mapping[str, Any]
 
 VERSION = 1
 """Raised whenever the same zones and scores would give other combined probes."""
@@ -89,7 +90,7 @@ def compatible(axes: Iterable[str]) -> bool:
     return len(set(knobs)) == len(knobs)
 
 
-def visible_points(zones: Iterable[Row], axes: Mapping[str, Axis]) -> dict[tuple[str, str], Visible]:
+def visible_points(zones: Iterable[ZonesRow], axes: Mapping[str, Axis]) -> dict[tuple[str, str], Visible]:
     """Give by item and axis where a ladder turns visible.
 
     Left out are axes that cannot be combined, items nobody can say it of, and those whose first rung is seen.
@@ -107,7 +108,7 @@ def visible_points(zones: Iterable[Row], axes: Mapping[str, Axis]) -> dict[tuple
     return found
 
 
-def sounded_items(items: Sequence[Row], pairs: int, rungs: int, seed: int) -> list[str]:
+def sounded_items(items: Sequence[ItemsRow], pairs: int, rungs: int, seed: int) -> list[str]:
     """Draw the ladder items on which every pair is sounded, evenly over halves and sources.
 
     Args:
@@ -122,8 +123,8 @@ def sounded_items(items: Sequence[Row], pairs: int, rungs: int, seed: int) -> li
 
 
 def soundings(
-    items: Sequence[Row], zones: Sequence[Row], axes: Mapping[str, Axis], *, repeats: int, seed: int
-) -> list[dict[str, Any]]:
+    items: Sequence[ItemsRow], zones: Sequence[ZonesRow], axes: Mapping[str, Axis], *, repeats: int, seed: int
+) -> list[ProbesRow]:
     """Plan every pair of axes on a few items; no score is looked at.
 
     Args:
@@ -148,19 +149,19 @@ CHOSEN_MOST = 4
 
 
 def combined_rows(
-    items: Sequence[Row],
+    items: Sequence[ItemsRow],
     recipes: Sequence[Named],
     visible: Mapping[tuple[str, str], Visible],
     axes: Mapping[str, Axis],
     repeats: int,
-) -> list[dict[str, Any]]:
+) -> list[ProbesRow]:
     """Write the probes of recipes on items; an item without zones on an axis of a recipe is left out of it.
 
     Returns:
         Rows of `probes` without plan_id. The id is made of the picture, every axis with its strength and
         version, and the prompt: not of who chose the recipe, so nothing is bought twice.
     """
-    found = []
+    found: list[ProbesRow] = []
     for item in items:
         for recipe in recipes:
             points = [visible.get((item["item_id"], axis)) for axis in recipe.axes]
@@ -175,8 +176,8 @@ def combined_rows(
             joint = math.sqrt(
                 sum((dose.strength / at.point) ** 2 for dose, at in zip(doses, known, strict=True))
             )
-            row = {
-                "probe_id": text_digest(item["pixel_digest"], "combined", text, item["prompt"]),
+            row: ProbesRow = {
+                "probe_id": text_digest(str(item["pixel_digest"]), "combined", text, item["prompt"]),
                 "item_id": item["item_id"],
                 "axis": combo_axis(recipe),
                 "rung": 1,

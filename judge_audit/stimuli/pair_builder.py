@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.core.digests import pixel_digest
 from judge_audit.core.errors import UsageError
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import numpy as np
+    from judge_audit_schemas.rows import ItemsRow, MismatchesRow
     from numpy.typing import NDArray
 
     from judge_audit.stimuli.brand_rules import BrandRules
     from judge_audit.stimuli.mismatches.kind import Kind
 
     Pixels = NDArray[np.uint8]
-    Row = Mapping[str, Any]
 
 UNKNOWN_TEXT = (
     "the judge knows stored texts only, and none to exchange with is among them; name some under strangers."
@@ -44,13 +44,13 @@ class PairBuilder:
     kinds: Mapping[str, Kind]
     seed: int
     pixels: Callable[[str], Pixels]
-    mask: Callable[[Row], NDArray[np.bool_] | None]
+    mask: Callable[[ItemsRow], NDArray[np.bool_] | None]
     rules: BrandRules | None = None
     prompts: tuple[tuple[str, str], ...] = ()
     spare_prompts: tuple[tuple[str, str], ...] = ()
     knows: Callable[[str], bool] | None = None
 
-    def material(self, item: Row, pixels: Pixels) -> Material:
+    def material(self, item: ItemsRow, pixels: Pixels) -> Material:
         """Lay out what a builder works on."""
         return Material(
             item, pixels, self.seed, self.mask(item), self.rules, self.prompts, self.spare_prompts
@@ -70,7 +70,7 @@ class PairBuilder:
     def _answerable(self, made: Built) -> bool:
         return made.prompt is None or self.knows is None or self.knows(made.prompt)
 
-    def draw(self, item: Row, pair: Row, pixels: Pixels) -> Pixels:
+    def draw(self, item: ItemsRow, pair: MismatchesRow, pixels: Pixels) -> Pixels:
         """Draw a damaged member again, as it was planned.
 
         Args:

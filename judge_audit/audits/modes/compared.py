@@ -31,6 +31,8 @@ from judge_audit.stimuli.rendering import Drawing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from judge_audit_schemas.rows import ProbesRow
+
     from judge_audit.audits.inputs import AuditInputs
     from judge_audit.audits.model import Answered, Prepared, ScoringSetup
     from judge_audit.judges.cards.card import Card
@@ -120,7 +122,7 @@ class ComparedMode(PicturesMode):
         recipes = _recipes(setup, prepared)
         for control in self.controls(setup, prepared.zones_id):
             answered = _comparisons_of(setup.lake, control.card.judge_id)
-            rows: dict[Key, dict[str, Any]] = {}
+            rows: dict[Key, ComparisonsRow] = {}
             for asked in comparisons.asked:
                 key = asked.key
                 if key in drawn and key not in answered and key not in rows:
@@ -178,19 +180,19 @@ def _buy(setup: ScoringSetup, plan_id: str, shares: Sequence[Sequence[Asked]], s
 
 
 def _control_row(
-    control: PairedJudge, asked: Asked, drawn: ComparisonsRow, recipes: Callable[[Row], Recipe]
-) -> dict[str, Any]:
+    control: PairedJudge, asked: Asked, drawn: ComparisonsRow, recipes: Callable[[ProbesRow], Recipe]
+) -> ComparisonsRow:
     if drawn["state"] == State.INERT:
         answer = Preference(state=State.INERT, attempts=0)
     else:
         left, right = (replace(recipes(probe), repeat=asked.repeat) for probe in (asked.left, asked.right))
         answer = control.prefer(left, right)
     row = row_of(control.card, asked, answer)
-    row |= {name: drawn[name] for name in ("renderer", "left_digest", "right_digest")}
-    return {**row, "latency_ms": 0.0, "called_at": datetime.now(UTC)}
+    row |= {"renderer": drawn["renderer"], "latency_ms": 0.0, "called_at": datetime.now(UTC)}
+    return row | {"left_digest": drawn["left_digest"], "right_digest": drawn["right_digest"]}
 
 
-def _recipes(setup: ScoringSetup, prepared: Prepared) -> Callable[[Row], Recipe]:
+def _recipes(setup: ScoringSetup, prepared: Prepared) -> Callable[[ProbesRow], Recipe]:
     """Give what tells a control how a probe was made."""
     plans, stimuli = setup.plans, setup.stimuli
     zones = plans.zone_rows(prepared.plan_id, prepared.zones_id)
@@ -199,7 +201,7 @@ def _recipes(setup: ScoringSetup, prepared: Prepared) -> Callable[[Row], Recipe]
     intact = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row["intact"] for row in pairs}
     items = {row["item_id"]: row for row in plans.items(prepared.plan_id)}
 
-    def recipe(probe: Row) -> Recipe:
+    def recipe(probe: ProbesRow) -> Recipe:
         made = recipe_of(items[probe["item_id"]], probe, stimuli.axes, visible, intact)
         kind = stimuli.kinds.get(str(probe["axis"]).removeprefix(PAIR_AXIS))
         return replace(made, expectations=kind.expectations) if kind is not None else made

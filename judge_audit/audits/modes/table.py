@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from judge_audit_schemas.rows import ProbesRow
 
 from judge_audit.anchors.tables import item_rows
 from judge_audit.audits.model import KEYS, Outstanding, Planned
 from judge_audit.audits.modes.scored import ScoredMode
 from judge_audit.audits.stages.plan import count_asked
 from judge_audit.core.errors import UsageError
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import ANCHOR
 from judge_audit.inputs.ingest.imported_pairs import pairs_of, table_mismatches
 from judge_audit.inputs.ingest.table_judge import family_of, reread
@@ -162,7 +164,7 @@ def _first_described(items: pa.Table, ids: list[str], wanted: set[str]) -> list[
     return [by_item[item_id] for item_id in sorted(by_item)]
 
 
-def _once(probes: pa.Table) -> list[dict[str, Any]]:
+def _once(probes: pa.Table) -> list[ProbesRow]:
     """Give every probe once, in the order of items and repeats."""
-    by_key = {(row["item_id"], row["repeat"]): row for row in probes.to_pylist()}
+    by_key = {(row["item_id"], row["repeat"]): row for row in rows_of(probes, ProbesRow)}
     return [by_key[key] for key in sorted(by_key)]

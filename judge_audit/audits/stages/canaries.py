@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow.compute as pc
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
+    from judge_audit_schemas.rows import CallsRow, ItemsRow, ScoresRow
 
     from judge_audit.audits.model import Prepared, ScoringSetup
     from judge_audit.judges.canaries import Canary, Compared, Past
@@ -146,7 +147,11 @@ def _held(past: Past, number: int) -> set[tuple[str, int]]:
 def _ask(asking: _Asking, past: Past, times: int) -> int:
     """Ask for what is not there yet, keep every batch as it comes, and count the answers."""
     setup, card = asking.setup, asking.card
-    answered = {(row["probe_id"], row["repeat"]): row for row in past.asked if row["asking"] == asking.number}
+    answered = {
+        (row["probe_id"], row["repeat"]): cast("CallsRow", row)
+        for row in past.asked
+        if row["asking"] == asking.number
+    }
     work = [(canary.item, [canary.probe(repeat) for repeat in range(times)]) for canary in asking.canaries]
     places = {canary.probe_id: canary.item for canary in asking.canaries}
     budget = budget_of(setup, asking.audit_id)
@@ -164,7 +169,9 @@ def _ask(asking: _Asking, past: Past, times: int) -> int:
     return bought
 
 
-def _keep(asking: _Asking, calls: Sequence[Row], scores: Sequence[Row], places: dict[str, Any]) -> None:
+def _keep(
+    asking: _Asking, calls: Sequence[CallsRow], scores: Sequence[ScoresRow], places: dict[str, ItemsRow]
+) -> None:
     """Put answers to canaries into the lake; a failed request is no answer."""
     if not calls:
         return

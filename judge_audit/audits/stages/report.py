@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import numpy as np
-    from judge_audit_schemas.rows import ItemsRow
+    from judge_audit_schemas.rows import ItemsRow, ProbesRow
     from numpy.typing import NDArray
 
     from judge_audit.audits.model import Prepared, Stimuli
@@ -48,7 +48,7 @@ def _members_of(
 
     def members(pair: Mapping[str, Any]) -> tuple[Pixels, Pixels]:
         intact, damaged = (items[pair[name]] for name in ("intact", "damaged"))
-        place = {"axis": PAIR_AXIS + pair["kind"], "rung": pair["rung"]}
+        place: ProbesRow = {"axis": PAIR_AXIS + pair["kind"], "rung": pair["rung"]}
         return pixels_of(intact["uri"]), damage(damaged, place, pixels_of(damaged["uri"]))
 
     return members

@@ -11,6 +11,8 @@ from judge_audit.stimuli.planning.mismatches import SEVERITY, Member, Mismatches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from judge_audit_schemas.rows import MismatchesRow, ProbesRow
+
     from judge_audit.lake import Lake
     from judge_audit.stimuli.mismatches.kind import Kind
 
@@ -73,8 +75,8 @@ def _imported(row: Mapping[str, Any], items: Mapping[str, Mapping[str, Any]]) ->
 
 
 def table_mismatches(
-    pairs: Sequence[Pair], probes: Sequence[dict[str, Any]]
-) -> tuple[list[dict[str, Any]], Mismatches]:
+    pairs: Sequence[Pair], probes: Sequence[ProbesRow]
+) -> tuple[list[ProbesRow], Mismatches]:
     """Make the pairs of imported scores: the answer to a damaged item is that to its pair, not an untouched score.
 
     Args:
@@ -84,19 +86,19 @@ def table_mismatches(
     Returns:
         The probes without those of damaged items, with one per pair and repeat instead; and the pairs.
     """
-    own: dict[str, list[dict[str, Any]]] = {}
+    own: dict[str, list[ProbesRow]] = {}
     for probe in probes:
         own.setdefault(probe["item_id"], []).append(probe)
     damaged = frozenset(pair.damaged.item_id for pair in pairs)
     left = [probe for probe in probes if probe["item_id"] not in damaged]
-    rows: list[dict[str, Any]] = []
-    asked: list[dict[str, Any]] = []
+    rows: list[MismatchesRow] = []
+    asked: list[ProbesRow] = []
     counts: dict[tuple[str, str], int] = {}
     for pair in sorted(pairs, key=lambda pair: (pair.damaged.item_id, pair.kind, pair.pair_id)):
         item = pair.damaged.item_id
         counts[item, pair.kind] = rung = counts.get((item, pair.kind), 0) + 1
         rows.append({**by_hand_row(pair, {}, set()), "rung": rung, "probe_id": own[item][0]["probe_id"]})
-        place = {"axis": PAIR_AXIS + pair.kind, "rung": rung, "strength": SEVERITY}
+        place: ProbesRow = {"axis": PAIR_AXIS + pair.kind, "rung": rung, "strength": SEVERITY}
         asked += [{**probe, **place} for probe in own[item]]
     rows.sort(key=lambda row: str(row["pair_id"]))
     return [*left, *asked], Mismatches(tuple(rows), tuple(asked), damaged=damaged)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.core.prefetch import ahead
 from judge_audit.core.vocabulary import Choice, Region, State
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
+    from judge_audit_schemas.rows import ComparisonsRow, ItemsRow, ProbesRow
     from numpy.typing import NDArray
 
     from judge_audit.judges.calling.budget import Budget
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.planning.comparisons import Asked, Key
     from judge_audit.stimuli.rendering import Drawing, Drawn
 
-    Row = Mapping[str, Any]
     Pixels = NDArray[np.uint8]
 
 PICTURES_HELD = 16
@@ -53,7 +53,7 @@ class Shown:
 class ComparedBatch:
     """One batch: rows of `comparisons` to commit together, and how many planned comparisons it settled."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[ComparisonsRow] = field(default_factory=list)
     settled: int = 0
 
 
@@ -68,14 +68,14 @@ class Renderer:
         mask: Reads the mask of an item that came with one.
     """
 
-    items: Mapping[str, Row]
+    items: Mapping[str, ItemsRow]
     drawing: Drawing
-    load: Callable[[Row], Pixels]
-    mask: Callable[[Row], NDArray[np.bool_] | None] | None = None
+    load: Callable[[ItemsRow], Pixels]
+    mask: Callable[[ItemsRow], NDArray[np.bool_] | None] | None = None
     _pictures: OrderedDict[str, Pixels] = field(default_factory=OrderedDict)
     _probes: OrderedDict[str, Drawn] = field(default_factory=OrderedDict)
 
-    def drawn(self, probe: Row) -> Drawn:
+    def drawn(self, probe: ProbesRow) -> Drawn:
         """Draw a probe."""
         name = str(probe["probe_id"])
         if name not in self._probes:
@@ -88,7 +88,7 @@ class Renderer:
                 self._probes.popitem(last=False)
         return self._probes[name]
 
-    def _picture(self, item: Row) -> Pixels:
+    def _picture(self, item: ItemsRow) -> Pixels:
         name = str(item["item_id"])
         if name not in self._pictures:
             self._pictures[name] = self.load(item)
@@ -102,7 +102,7 @@ def compare_block(
     judge: ComparingJudge,
     work: Sequence[Asked],
     pictures: Renderer,
-    answered: Mapping[Key, Row],
+    answered: Mapping[Key, ComparisonsRow],
     budget: Budget | None = None,
 ) -> Iterator[ComparedBatch]:
     """Have a judge compare, batch by batch.
@@ -130,13 +130,17 @@ def compare_block(
         yield from kept(judge, asked, known=known)
 
 
-def settled(row: Row | None, renderer: str) -> bool:
+def settled(row: ComparisonsRow | None, renderer: str) -> bool:
     """Tell whether an answer in the lake stands without looking at pixels."""
     return row is not None and row["renderer"] == renderer and row["state"] != State.FAILED
 
 
 def _drawn(
-    work: Sequence[Asked], batch_size: int, pictures: Renderer, answered: Mapping[Key, Row], renderer: str
+    work: Sequence[Asked],
+    batch_size: int,
+    pictures: Renderer,
+    answered: Mapping[Key, ComparisonsRow],
+    renderer: str,
 ) -> Iterator[tuple[int, list[Shown]]]:
     """Draw what is not settled yet, in batches of planned comparisons."""
     for start in range(0, len(work), batch_size):
@@ -162,7 +166,7 @@ def _ask(
     judge: ComparingJudge, batch: Sequence[Shown], size: int, renderer: str, budget: Budget | None
 ) -> Heard[ComparedBatch]:
     """Ask for a batch and write down what came of it."""
-    rows: list[dict[str, Any]] = []
+    rows: list[ComparisonsRow] = []
 
     def write(shown: Shown, answer: Preference, latency: float) -> None:
         row = row_of(judge.card, shown.asked, answer)
@@ -181,7 +185,7 @@ def _comparison(shown: Shown) -> Comparison:
     return Comparison(shown.left.pixels, shown.right.pixels, str(shown.asked.first["prompt"] or ""))
 
 
-def row_of(card: Card, asked: Asked, answer: Preference) -> dict[str, Any]:
+def row_of(card: Card, asked: Asked, answer: Preference) -> ComparisonsRow:
     """Make the row of `comparisons` of one answer; an ok without a choice is empty."""
     state = State.EMPTY if answer.state == State.OK and answer.choice is None else answer.state
     left, right, repeat = asked.key

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import MachineryError, UsageError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import numpy as np
+    from judge_audit_schemas.rows import CallsRow, ItemsRow, ProbesRow, ScoresRow
     from numpy.typing import NDArray
 
     from judge_audit.judges.calling.budget import Budget
@@ -36,15 +37,13 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.mismatches.kind import Kind
     from judge_audit.stimuli.rendering import Damage
 
-    Row = Mapping[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
     """One batch: rows of `calls` and `scores` to commit together, and how many probes it settled."""
 
-    calls: list[dict[str, Any]] = field(default_factory=list)
-    scores: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[CallsRow] = field(default_factory=list)
+    scores: list[ScoresRow] = field(default_factory=list)
     probes: int = 0
 
 
@@ -58,12 +57,12 @@ def runtime_id(card: Card) -> str:
 
 def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
     judge: Judge,
-    work: Sequence[tuple[Row, Sequence[Row]]],
+    work: Sequence[tuple[ItemsRow, Sequence[ProbesRow]]],
     *,
     axes: Mapping[str, Axis],
-    load: Callable[[Row], NDArray[np.uint8]],
-    answered: Mapping[tuple[str, int], Row],
-    mask: Callable[[Row], NDArray[np.bool_] | None] | None = None,
+    load: Callable[[ItemsRow], NDArray[np.uint8]],
+    answered: Mapping[tuple[str, int], CallsRow],
+    mask: Callable[[ItemsRow], NDArray[np.bool_] | None] | None = None,
     damage: Damage | None = None,
     budget: Budget | None = None,
     ends: Collection[str] = (),
@@ -103,13 +102,13 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
 
 
 def _drawn(  # noqa: PLR0913, PLR0917, C901 - what probes are drawn with
-    work: Sequence[tuple[Row, Sequence[Row]]],
+    work: Sequence[tuple[ItemsRow, Sequence[ProbesRow]]],
     batch_size: int,
     draw: Drawing,
-    load: Callable[[Row], NDArray[np.uint8]],
-    answered: Mapping[tuple[str, int], Row],
+    load: Callable[[ItemsRow], NDArray[np.uint8]],
+    answered: Mapping[tuple[str, int], CallsRow],
     renderer: str,
-    mask: Callable[[Row], NDArray[np.bool_] | None] | None,
+    mask: Callable[[ItemsRow], NDArray[np.bool_] | None] | None,
     ends: Collection[str],
 ) -> Iterator[tuple[int, list[Drawn]]]:
     """Draw the probes that are not settled yet, in batches of planned probes."""
@@ -149,7 +148,7 @@ def _drawn(  # noqa: PLR0913, PLR0917, C901 - what probes are drawn with
 
 
 def _mask(
-    item: Row, probes: Sequence[Row], read: Callable[[Row], NDArray[np.bool_] | None] | None
+    item: ItemsRow, probes: Sequence[ProbesRow], read: Callable[[ItemsRow], NDArray[np.bool_] | None] | None
 ) -> NDArray[np.bool_] | None:
     """Read an item's mask if any of its probes keeps to it."""
     if not any(probe.get("region") == Region.MASK for probe in probes):
@@ -163,8 +162,8 @@ def _ask(
     judge: Judge, batch: Sequence[Drawn], size: int, renderer: str, budget: Budget | None = None
 ) -> Heard[BatchResult]:
     """Ask for a batch and write down what came of it."""
-    calls: list[dict[str, Any]] = []
-    scores: list[dict[str, Any]] = []
+    calls: list[CallsRow] = []
+    scores: list[ScoresRow] = []
 
     def write(drawn: Drawn, reply: Reply, latency: float) -> None:
         call, scored = rows_of(judge.card, drawn.probe, reply)
@@ -183,21 +182,22 @@ def _stimulus(drawn: Drawn) -> Stimulus:
     return Stimulus(drawn.pixels, drawn.probe["prompt"])
 
 
-def rows_of(card: Card, probe: Row, reply: Reply) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def rows_of(card: Card, probe: ProbesRow, reply: Reply) -> tuple[CallsRow, list[ScoresRow]]:
     """Make the row of `calls` and the rows of `scores` of one reply.
 
     Raises:
         UsageError: If the reply has a dimension that the card does not name.
     """
-    key = {"judge_id": card.judge_id, "probe_id": probe["probe_id"], "repeat": probe["repeat"]}
-    key["is_control"] = card.kind in {"control", "ruler"}
-    strangers = sorted({*reply.scores, *reply.states} - set(card.dimensions))
-    if strangers:
+    own = card.kind in {"control", "ruler"}
+    unknown = sorted({*reply.scores, *reply.states} - set(card.dimensions))
+    if unknown:
         raise UsageError(
-            f"the judge “{card.name}” answered the dimensions {', '.join(strangers)}, which its card does not name. "
+            f"the judge “{card.name}” answered the dimensions {', '.join(unknown)}, which its card does not name. "
             f"Write a card with dimensions: [{', '.join(sorted(reply.scores))}]."
         )
-    scores = []
+    key: ScoresRow = {"judge_id": card.judge_id, "probe_id": probe["probe_id"], "repeat": probe["repeat"]}
+    key |= {"is_control": own, "parser_version": card.parser_version}
+    scores: list[ScoresRow] = []
     raw = reply.raw
     if reply.state == State.OK:
         for dimension in card.dimensions:
@@ -206,15 +206,15 @@ def rows_of(card: Card, probe: Row, reply: Reply) -> tuple[dict[str, Any], list[
                 value, state = None, reply.states[dimension]
             if value is not None and state == State.OUT_OF_SCALE:
                 raw = f"{raw} {dimension}={value!r}".strip()
-            row = {**key, "dimension": dimension, "value": value if state == State.OK else None}
-            scores.append({**row, "state": state.value, "parser_version": card.parser_version})
+            scored = value if state == State.OK else None
+            scores.append({**key, "dimension": dimension, "value": scored, "state": state.value})
     elif reply.state != State.INERT:
-        row = {**key, "value": None, "parser_version": card.parser_version}
         scores = [
-            {**row, "dimension": dimension, "state": reply.states.get(dimension, reply.state).value}
-            for dimension in card.dimensions
+            {**key, "value": None, "dimension": name, "state": reply.states.get(name, reply.state).value}
+            for name in card.dimensions
         ]
-    call = {**key, "runtime_id": runtime_id(card), "state": reply.state.value, "raw_reply": raw}
+    call: CallsRow = {"judge_id": card.judge_id, "probe_id": probe["probe_id"], "repeat": probe["repeat"]}
+    call |= {"is_control": own, "runtime_id": runtime_id(card), "state": reply.state.value, "raw_reply": raw}
     call |= {"attempts": reply.attempts, "tokens": reply.tokens, "cost": reply.cost}
     call |= {"served_by": reply.served_by or None}
     return call, scores
@@ -234,11 +234,11 @@ def _value(card: Card, value: float | None) -> tuple[float | None, State]:
 
 def score_control(
     control: ControlJudge,
-    work: Sequence[tuple[Row, Sequence[Row]]],
+    work: Sequence[tuple[ItemsRow, Sequence[ProbesRow]]],
     *,
     axes: Mapping[str, Axis],
     visible: Mapping[tuple[str, str], float | None],
-    drawn: Mapping[tuple[str, int], Row],
+    drawn: Mapping[tuple[str, int], CallsRow],
     intact: Mapping[tuple[str, str, int], str] | None = None,
     kinds: Mapping[str, Kind] | None = None,
 ) -> BatchResult:
@@ -280,8 +280,8 @@ def score_control(
 
 
 def recipe_of(
-    item: Row,
-    probe: Row,
+    item: ItemsRow,
+    probe: ProbesRow,
     axes: Mapping[str, Axis],
     visible: Mapping[tuple[str, str], float | None],
     intact: Mapping[tuple[str, str, int], str],

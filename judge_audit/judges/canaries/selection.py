@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import AuditError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import pyarrow as pa
+    from judge_audit_schemas.rows import ItemsRow, ProbesRow
 
     from judge_audit.judges.canaries.history import Past
 
@@ -31,12 +32,12 @@ class Canary:
     """
 
     probe_id: str
-    item: Row
+    item: ItemsRow
 
-    def probe(self, repeat: int) -> dict[str, Any]:
+    def probe(self, repeat: int) -> ProbesRow:
         """Give the probe that asks for it."""
-        told = {"probe_id": self.probe_id, "item_id": self.item["item_id"], "axis": ORIGINAL, "rung": 0}
-        return {**told, "strength": 0.0, "repeat": repeat, "prompt": self.item["prompt"], "region": None}
+        row: ProbesRow = {"probe_id": self.probe_id, "item_id": self.item["item_id"], "axis": ORIGINAL}
+        return row | {"rung": 0, "strength": 0.0, "repeat": repeat, "prompt": self.item["prompt"]}
 
 
 def choose(
@@ -70,7 +71,7 @@ def choose(
             break
         name = row["probe_id"]
         if name in shown or (name not in found and looks(row)):
-            found[name] = shown.get(name) or Canary(name, row)
+            found[name] = shown.get(name) or Canary(name, cast("ItemsRow", row))
     rest = sorted(shown.values(), key=lambda canary: canary.probe_id not in answered)
     for canary in rest:
         if len(found) == count:

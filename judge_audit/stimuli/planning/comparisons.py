@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
@@ -18,7 +18,8 @@ from judge_audit.stimuli.sight_probes import SIGHT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    Row = Mapping[str, Any]
+    from judge_audit_schemas.rows import ItemsRow, MismatchesRow, ProbesRow
+
     Key = tuple[str, str, int]
 
 UNTOUCHED, LADDERS, PAIRS = "untouched", "ladders", "pairs"
@@ -50,20 +51,20 @@ class Asked:
         group: The prompt, or the item or pair it is about.
     """
 
-    first: Row
-    second: Row
+    first: ProbesRow
+    second: ProbesRow
     flipped: bool
     repeat: int
     about: str
     group: str
 
     @property
-    def left(self) -> Row:
+    def left(self) -> ProbesRow:
         """Probe of the picture shown first."""
         return self.second if self.flipped else self.first
 
     @property
-    def right(self) -> Row:
+    def right(self) -> ProbesRow:
         """Probe of the picture shown second."""
         return self.first if self.flipped else self.second
 
@@ -89,9 +90,9 @@ class ComparisonPlan:
 
 
 def plan_comparisons(
-    items: Sequence[Row],
-    probes: Sequence[Row],
-    mismatches: Sequence[Row],
+    items: Sequence[ItemsRow],
+    probes: Sequence[ProbesRow],
+    mismatches: Sequence[MismatchesRow],
     *,
     repeats: int,
     seed: int,
@@ -120,14 +121,16 @@ def plan_comparisons(
     return ComparisonPlan(tuple(asked), groups, left_out)
 
 
-def _is_rung(probe: Row) -> bool:
+def _is_rung(probe: ProbesRow) -> bool:
     """Tell whether a probe is a rung of a ladder, once whatever its repeats."""
     axis = str(probe["axis"])
     other = axis in {ORIGINAL, ANCHOR, *SIGHT} or axis.startswith(PAIR_AXIS) or is_combined(axis)
     return not other and probe["repeat"] == 0
 
 
-def _both_orders(first: Row, second: Row, repeats: int, about: str, group: str) -> Iterator[Asked]:
+def _both_orders(
+    first: ProbesRow, second: ProbesRow, repeats: int, about: str, group: str
+) -> Iterator[Asked]:
     """Ask one pair in both orders, as often as told; a picture is not held against itself."""
     if first["probe_id"] == second["probe_id"]:
         return
@@ -137,15 +140,15 @@ def _both_orders(first: Row, second: Row, repeats: int, about: str, group: str) 
 
 
 def _candidates(
-    items: Sequence[Row], untouched: Mapping[str, Row], seed: int, most: int
-) -> tuple[list[tuple[str, Row, Row]], dict[str, tuple[str, ...]], int]:
+    items: Sequence[ItemsRow], untouched: Mapping[str, ProbesRow], seed: int, most: int
+) -> tuple[list[tuple[str, ProbesRow, ProbesRow]], dict[str, tuple[str, ...]], int]:
     """Pair the candidates of every prompt, until there are enough pairs."""
     of_prompt: dict[str, list[str]] = {}
     for item in items:
         if item["item_id"] in untouched and item["prompt_id"] != NO_PROMPT:
             of_prompt.setdefault(str(item["prompt_id"]), []).append(str(item["item_id"]))
     several = {name: held for name, held in of_prompt.items() if len(held) > 1}
-    found: list[tuple[str, Row, Row]] = []
+    found: list[tuple[str, ProbesRow, ProbesRow]] = []
     groups: dict[str, tuple[str, ...]] = {}
     for name in sorted(several, key=lambda entry: text_digest("prompts", str(seed), entry)):
         drawn = sorted(several[name], key=lambda entry: text_digest("candidates", str(seed), entry))
@@ -180,8 +183,8 @@ def design(count: int) -> list[tuple[int, int]]:
 
 
 def _damages(
-    probes: Sequence[Row], mismatches: Sequence[Row], untouched: Mapping[str, Row]
-) -> Iterable[tuple[str, Row, Row]]:
+    probes: Sequence[ProbesRow], mismatches: Sequence[MismatchesRow], untouched: Mapping[str, ProbesRow]
+) -> Iterable[tuple[str, ProbesRow, ProbesRow]]:
     """Give the pairs whose members can be shown side by side: two pictures for one prompt."""
     held = {(row["item_id"], row["axis"], row["rung"]): row for row in probes if row["repeat"] == 0}
     for pair in sorted(mismatches, key=lambda row: str(row["pair_id"])):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from judge_audit.core.digests import pixel_digest, text_digest
 from judge_audit.core.vocabulary import PAIR_AXIS, POOLED
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
+    from judge_audit_schemas.rows import ItemsRow, MismatchesRow, ProbesRow, UnsuitedRow
     from numpy.typing import NDArray
 
     from judge_audit.stimuli.mismatches.kind import Box, Kind
     from judge_audit.stimuli.pair_builder import PairBuilder
 
     Pixels = NDArray[np.uint8]
-    Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +123,10 @@ class Mismatches:
         damaged: Items that are damaged members: never scored untouched.
     """
 
-    pairs: tuple[dict[str, Any], ...] = ()
-    probes: tuple[dict[str, Any], ...] = ()
-    items: tuple[dict[str, Any], ...] = ()
-    unsuited: tuple[dict[str, Any], ...] = ()
+    pairs: tuple[MismatchesRow, ...] = ()
+    probes: tuple[ProbesRow, ...] = ()
+    items: tuple[ItemsRow, ...] = ()
+    unsuited: tuple[UnsuitedRow, ...] = ()
     damaged: frozenset[str] = frozenset()
 
 
@@ -134,12 +134,12 @@ class Mismatches:
 class _Draft:
     """Pairs while they are put together: rows without rung and probe_id."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    items: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    rows: list[MismatchesRow] = field(default_factory=list)
+    items: dict[tuple[str, str], ItemsRow] = field(default_factory=dict)
 
 
 def plan_mismatches(
-    rows: Sequence[Row],
+    rows: Sequence[ItemsRow],
     by_hand: Sequence[Pair],
     builder: PairBuilder,
     *,
@@ -178,7 +178,7 @@ def plan_mismatches(
     )
 
 
-def by_hand_row(pair: Pair, items: dict[tuple[str, str], dict[str, Any]], taken: set[str]) -> dict[str, Any]:
+def by_hand_row(pair: Pair, items: dict[tuple[str, str], ItemsRow], taken: set[str]) -> MismatchesRow:
     """Make the row of a pair of the manifest; members that are pictures of their own become items."""
     names = [_item_of(member, pair, items, taken) for member in (pair.intact, pair.damaged)]
     return {
@@ -203,9 +203,7 @@ def by_hand_row(pair: Pair, items: dict[tuple[str, str], dict[str, Any]], taken:
     }
 
 
-def _item_of(
-    member: Member, pair: Pair, items: dict[tuple[str, str], dict[str, Any]], taken: set[str]
-) -> str:
+def _item_of(member: Member, pair: Pair, items: dict[tuple[str, str], ItemsRow], taken: set[str]) -> str:
     """Name the item a member is; a picture is one item for each prompt it stands for, named as the manifest does."""
     if member.item_id:
         return member.item_id
@@ -213,7 +211,7 @@ def _item_of(
     if key not in items:
         name = member.written if member.written not in taken else f"{member.written} ({pair.pair_id})"
         taken.add(name)
-        items[key] = {
+        described: ItemsRow = {
             "plan_id": "",
             "item_id": name,
             "source": pair.source,
@@ -221,21 +219,21 @@ def _item_of(
             "prompt": member.prompt,
             "prompt_id": text_digest(member.prompt)[:12],
             "cluster": pair.cluster,
-            **member.file,
         }
+        items[key] = cast("ItemsRow", {**described, **member.file})
     return str(items[key]["item_id"])
 
 
 def _constructed(
-    candidates: Sequence[Row], builder: PairBuilder, per_kind: int
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    candidates: Sequence[ItemsRow], builder: PairBuilder, per_kind: int
+) -> tuple[list[MismatchesRow], list[UnsuitedRow]]:
     """Build pairs of items in their order until each kind has enough; a picture is decoded once for all kinds.
 
     Returns:
         Rows of pairs, and of items that do not suit.
     """
-    found: list[dict[str, Any]] = []
-    unsuited: list[dict[str, Any]] = []
+    found: list[MismatchesRow] = []
+    unsuited: list[UnsuitedRow] = []
     counts = dict.fromkeys(builder.kinds, 0) if per_kind else {}
     for name in [name for name in counts if builder.kinds[name].needs_rules and builder.rules is None]:
         del counts[name]
@@ -250,18 +248,27 @@ def _constructed(
                 for name, row in told:
                     if counts[name] >= per_kind:
                         continue
-                    if "reason" in row:
-                        unsuited.append(row)
+                    if isinstance(row, Refused):
+                        unsuited.append(row.row)
                     else:
                         counts[name] += 1
                         found.append(row)
     return found, unsuited
 
 
-def _build(item: Row, kinds: Sequence[str], builder: PairBuilder) -> list[tuple[str, dict[str, Any]]]:
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An item of which no pair of a kind could be built, as a row of `unsuited`."""
+
+    row: UnsuitedRow
+
+
+def _build(
+    item: ItemsRow, kinds: Sequence[str], builder: PairBuilder
+) -> list[tuple[str, MismatchesRow | Refused]]:
     """Build a pair of each kind of an item; the pixels are digested and let go."""
     material = builder.material(item, builder.pixels(str(item["uri"])))
-    found = []
+    found: list[tuple[str, MismatchesRow | Refused]] = []
     for name in kinds:
         made = builder.build(builder.kinds[name], material)
         if isinstance(made, Built):
@@ -271,12 +278,12 @@ def _build(item: Row, kinds: Sequence[str], builder: PairBuilder) -> list[tuple[
             else:
                 found.append((name, _built(item, name, made, digest)))
                 continue
-        named = {name_: str(item[name_]) for name_ in ("item_id", "source")}
-        found.append((name, {"kind": name, **named, "reason": made.reason}))
+        place: UnsuitedRow = {"kind": name, "item_id": str(item["item_id"]), "source": str(item["source"])}
+        found.append((name, Refused(place | {"reason": made.reason})))
     return found
 
 
-def _built(item: Row, kind: str, made: Built, digest: str) -> dict[str, Any]:
+def _built(item: ItemsRow, kind: str, made: Built, digest: str) -> MismatchesRow:
     """Make the row of a built pair; its name holds what is shown, so that labels of another damage do not fit."""
     prompt = str(item["prompt"]) if made.prompt is None else made.prompt
     shown = text_digest(digest, prompt)[:8]
@@ -315,10 +322,10 @@ def sides_of(written: str | None) -> Box | None:
     return left, top, right, bottom
 
 
-def _numbered(rows: Iterable[dict[str, Any]], kinds: Mapping[str, Kind]) -> list[dict[str, Any]]:
+def _numbered(rows: Iterable[MismatchesRow], kinds: Mapping[str, Kind]) -> list[MismatchesRow]:
     """Number the pairs of each damaged item and kind, and name what is shown."""
     counts: dict[tuple[str, str], int] = {}
-    found = []
+    found: list[MismatchesRow] = []
     for row in sorted(rows, key=lambda row: (str(row["damaged"]), row["kind"], str(row["pair_id"]))):
         place = (str(row["damaged"]), str(row["kind"]))
         counts[place] = counts.get(place, 0) + 1
@@ -328,7 +335,7 @@ def _numbered(rows: Iterable[dict[str, Any]], kinds: Mapping[str, Kind]) -> list
     return found
 
 
-def _probes(row: Row, kinds: Mapping[str, Kind], repeats: int) -> list[dict[str, Any]]:
+def _probes(row: MismatchesRow, kinds: Mapping[str, Kind], repeats: int) -> list[ProbesRow]:
     """List the probes of a damaged member."""
     return [
         {

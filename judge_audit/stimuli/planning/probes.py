@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
+    from judge_audit_schemas.rows import ItemsRow, ProbesRow
 
     from judge_audit.stimuli.axes.axis import Axis
     from judge_audit.stimuli.planning.mismatches import Mismatches
@@ -103,7 +104,7 @@ def make_plan(  # noqa: PLR0913 - what a plan is made of
     ladder_items: int,
     repeats: int,
     seed: int,
-    anchors: Sequence[Mapping[str, Any]] = (),
+    anchors: Sequence[ItemsRow] = (),
     sight: bool = True,
     mismatches: Mismatches | None = None,
 ) -> Plan:
@@ -153,7 +154,7 @@ def make_plan(  # noqa: PLR0913 - what a plan is made of
     return name_plan([*whole, *anchors], refusals, probes, chosen, looked_at, mismatches)
 
 
-def anchor_probes(item: Mapping[str, Any], name: str, repeats: int) -> list[dict[str, Any]]:
+def anchor_probes(item: ItemsRow, name: str, repeats: int) -> list[ProbesRow]:
     """List the probes of an anchor: itself untouched, as an anchor and not as an item.
 
     Args:
@@ -161,7 +162,7 @@ def anchor_probes(item: Mapping[str, Any], name: str, repeats: int) -> list[dict
         name: Its probe_id, that of the untouched picture and prompt.
         repeats: How often it is asked.
     """
-    row = {
+    row: ProbesRow = {
         "probe_id": name,
         "item_id": item["item_id"],
         "axis": ANCHOR,
@@ -224,7 +225,7 @@ def name_plan(
     return Plan(plan_id, ladder_items=ladder_items, sight_items=sight_items, **named)
 
 
-def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int) -> list[dict[str, Any]]:
+def _item_probes(item: ItemsRow, axes: Mapping[str, Axis], repeats: int) -> list[ProbesRow]:
     """List the probes of one item: itself untouched, and its ladders if it carries any."""
     rungs: list[tuple[str, int, float, int, int, tuple[str, ...]]] = [
         (ORIGINAL, 0, 0.0, 0, max(repeats, RETEST) if axes else repeats, ()),
@@ -236,7 +237,7 @@ def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int
         ]
     return [
         {
-            "probe_id": probe_id(item["pixel_digest"], axis, strength, version, item["prompt"], region),
+            "probe_id": probe_id(str(item["pixel_digest"]), axis, strength, version, item["prompt"], region),
             "item_id": item["item_id"],
             "axis": axis,
             "rung": rung,
@@ -251,15 +252,15 @@ def _item_probes(item: Mapping[str, Any], axes: Mapping[str, Axis], repeats: int
     ]
 
 
-def _sight_probes(item: Mapping[str, Any], other_prompt: str | None) -> list[dict[str, Any]]:
+def _sight_probes(item: ItemsRow, other_prompt: str | None) -> list[ProbesRow]:
     """List the probes of one item that ask what the judge can see; none needs a prompt nobody has."""
-    found = []
+    found: list[ProbesRow] = []
     for probe in SIGHT_PROBES:
         prompt = other_prompt if probe.other_prompt else item["prompt"]
         if prompt is None:
             continue
-        row = {
-            "probe_id": probe_id(item["pixel_digest"], probe.name, 0.0, probe.recipe_version, prompt),
+        row: ProbesRow = {
+            "probe_id": probe_id(str(item["pixel_digest"]), probe.name, 0.0, probe.recipe_version, prompt),
             "item_id": item["item_id"],
             "axis": probe.name,
             "rung": 0,
