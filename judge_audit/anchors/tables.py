@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from judge_audit_schemas.rows import AnchorLedgerRow, AuditsRow
 
 from judge_audit.anchors.ledger import LEDGER, RESTORE
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import Fault, InputError, UsageError
-from judge_audit.core.tables import from_rows, schema
+from judge_audit.core.tables import from_rows, rows_of, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -189,7 +190,7 @@ def hold_to_lake(held: AnchorSet, lake: Lake) -> None:
     """
     where = f"the lake at {lake.url} has seen"
     faults = []
-    for row in lake.read("anchor_ledger", set_id=held.set_id).to_pylist():
+    for row in rows_of(lake.read("anchor_ledger", set_id=held.set_id), AnchorLedgerRow):
         number = row["anchor_version"]
         if number <= held.version and held.head(number) == row["anchor_head"]:
             continue
@@ -199,9 +200,10 @@ def hold_to_lake(held: AnchorSet, lake: Lake) -> None:
         faults.append(Fault(LEDGER, min(number, held.version), "", f"{said} {RESTORE}"))
         break
     known = {entry.digest for entry in held.entries}
-    for row in lake.read("audits", anchor_set=held.set_id).to_pylist():
-        if row["anchor_head"] not in known and not faults:
-            said = f"it does not hold the version that the audit {row['audit_id']} used ({row['anchor_head'][:12]}…)."
+    for audit in rows_of(lake.read("audits", anchor_set=held.set_id), AuditsRow):
+        head = str(audit["anchor_head"])
+        if head not in known and not faults:
+            said = f"it does not hold the version that the audit {audit['audit_id']} used ({head[:12]}…)."
             faults.append(Fault(LEDGER, 0, "", f"{said} {RESTORE}"))
     if faults:
         raise InputError(faults, f"The anchor set at {held.folder} is not used as it is; nothing was asked.")
@@ -235,9 +237,9 @@ def anchors_of_audit(lake: Lake, audit_id: str) -> pa.Table:
     Raises:
         UsageError: If the lake has no such audit.
     """
-    rows = lake.read("audits", audit_id=audit_id).to_pylist()
+    rows = rows_of(lake.read("audits", audit_id=audit_id), AuditsRow)
     if not rows:
         raise UsageError(f"the lake at {lake.url} has no audit “{audit_id}”.")
-    if rows[0]["anchor_set"] is None:
+    if rows[0]["anchor_set"] is None or rows[0]["anchor_version"] is None:
         return SCHEMA.empty_table()
     return kept_anchors(lake, rows[0]["anchor_set"], rows[0]["anchor_version"])

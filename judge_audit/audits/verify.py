@@ -14,7 +14,7 @@ import jinja2
 from judge_audit.core.errors import AuditError, MachineryError, UsageError
 from judge_audit.core.messages import say
 from judge_audit.core.version import __version__
-from judge_audit.decisions.gate.certificate import FORMAT, Rests, digest_of, digested, rows_of
+from judge_audit.decisions.gate.certificate import FORMAT, Rests, digest_of, digested, evidence_tables
 from judge_audit.decisions.gate.expectations import listed
 from judge_audit.lake.audits import removed_words
 from judge_audit.report.certificate import render
@@ -124,7 +124,7 @@ def verify(lake: Lake, path: Path, now: datetime) -> Verified:
         faults.append(say("gate.verify.expired", at=expires or "–"))
     if gone := removed_words(lake, rests.candidate):
         faults.append(gone)
-    faults += _rows(rows_of(lake, rests), due)
+    faults += _rows(evidence_tables(lake, rests), due)
     return Verified(document, tuple(faults), sum(rows for rows, _, _ in due.values()))
 
 

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from judge_audit_schemas.rows import SignoffsRow, StandingsRow
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.messages import say
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import Position, Standing
 from judge_audit.decisions.standings import POSITION_ROW
 from judge_audit.lake.audits import audit_digest
@@ -180,8 +181,9 @@ def signoffs_of(lake: Lake, audit_id: str, now: datetime) -> list[Judged]:
     """Read the sign-offs of an audit, newest first, each with why it is none."""
     standings, digest = _standings(lake, audit_id), audit_digest(lake, audit_id)
     found = []
-    for row in lake.read("signoffs", audit_id=audit_id).to_pylist():
-        signoff = Signoff(**{name: row[name] for name in Signoff.__dataclass_fields__})
+    for row in rows_of(lake.read("signoffs", audit_id=audit_id), SignoffsRow):
+        values: Mapping[str, Any] = row
+        signoff = Signoff(**{name: values[name] for name in Signoff.__dataclass_fields__})
         void = ""
         if not _genuine(signoff):
             void = say("signoffs.forged")
@@ -197,7 +199,10 @@ def signoffs_of(lake: Lake, audit_id: str, now: datetime) -> list[Judged]:
 
 def _standings(lake: Lake, audit_id: str) -> dict[str, str]:
     """Give the standing of each use, and of screening, which any judge may do that puts images in order."""
-    rows = {row["use"]: row["standing"] for row in lake.read("standings", audit_id=audit_id).to_pylist()}
+    rows = {
+        row["use"]: row["standing"]
+        for row in rows_of(lake.read("standings", audit_id=audit_id), StandingsRow)
+    }
     position = rows.pop(POSITION_ROW, Position.NONE.value)
     rows[SCREENING] = Standing.BARRED.value if position == Position.NONE else Standing.ALLOWED.value
     return rows

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import StandingsRow
+
 from judge_audit.core.errors import MachineryError
 from judge_audit.core.messages import say
 from judge_audit.core.resources import read_shipped
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import NOT_ASKED, POOLED, READ, Capability, Position, Standing, Verdict
 
 if TYPE_CHECKING:
@@ -38,7 +41,9 @@ CONTEXTS = (INTERNAL, OUTSIDE)
 
 def position_of(lake: Lake, audit_id: str) -> str:
     """Read the position that an audit came to."""
-    rows = lake.read("standings", audit_id=audit_id, use=POSITION_ROW, is_control=False).to_pylist()
+    rows = rows_of(
+        lake.read("standings", audit_id=audit_id, use=POSITION_ROW, is_control=False), StandingsRow
+    )
     return str(rows[0]["standing"]) if rows else Position.NONE.value
 
 

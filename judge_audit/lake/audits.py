@@ -95,7 +95,7 @@ def audit_left_open(lake: Lake, since: datetime) -> tuple[str | None, str | None
     """Find the audit and the judge of a run that failed: begun since then, not complete, and the only such one."""
     begun: dict[str, set[str]] = {}
     judges: dict[str, str] = {}
-    for row in lake.read("audits").to_pylist():
+    for row in rows_of(lake.read("audits"), AuditsRow):
         if row["started_at"] is not None and row["started_at"] >= since:
             begun.setdefault(row["audit_id"], set()).add(row["status"])
             judges[row["audit_id"]] = row["judge_id"]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import ImportsRow
 
-from judge_audit.core.tables import schema
+from judge_audit.core.tables import rows_of, schema
 
 if TYPE_CHECKING:
     from judge_audit.lake import Lake
@@ -53,7 +54,7 @@ def labels_of(lake: Lake, items: pa.Table, mismatches: pa.Table | None = None) -
     built = {row["pair_id"]: row["intact"] for row in pairs if row["intact"] == row["damaged"]}
     known |= {pair_id: known[item_id] for pair_id, item_id in built.items()}
     damaged = {*built, *(row["damaged"] for row in pairs)} - {row["intact"] for row in pairs}
-    files = lake.read("imports", kind="labels").to_pylist()
+    files = rows_of(lake.read("imports", kind="labels"), ImportsRow)
     files.sort(key=lambda row: (row["imported_at"], row["import_id"]))
     place = {row["import_id"]: number for number, row in enumerate(files)}
     labels = lake.read("labels")

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import DrawsRow, ImportsRow, JudgeLabelsRow, PacksRow
 
-from judge_audit.core.tables import schema
+from judge_audit.core.tables import rows_of, schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -72,7 +73,7 @@ def acts_of(lake: Lake, items: pa.Table, judge_id: str) -> Acts:
         items: The audit's items.
         judge_id: The judge.
     """
-    files = lake.read("imports", kind=list(KINDS)).to_pylist()
+    files = rows_of(lake.read("imports", kind=list(KINDS)), ImportsRow)
     files.sort(key=lambda row: (row["imported_at"], row["import_id"]))
     place = {row["import_id"]: number for number, row in enumerate(files)}
     mine = names_of(lake, judge_id)
@@ -92,9 +93,9 @@ def acts_of(lake: Lake, items: pa.Table, judge_id: str) -> Acts:
             f"{len(about) - len(reviews):,} rows of reviews belong to earlier packs, or to none; the newest counts."
         )
     wanted = sorted({name for names in packs.values() for name in names if name})
-    draws = [
+    draws: list[Any] = [
         row
-        for row in (lake.read("draws", pack_id=wanted).to_pylist() if wanted else [])
+        for row in (rows_of(lake.read("draws", pack_id=wanted), DrawsRow) if wanted else [])
         if row["pack_id"] in packs[family_of(row["queue"])]
     ]
     appeals = _once(lake, "appeals", place, lambda row: (row["appeal_id"],))
@@ -126,7 +127,7 @@ def family_of(queue: str) -> str:
 
 def _newest_packs(lake: Lake, reviews: Sequence[Row]) -> dict[str, set[str | None]]:
     """Give, by family of queues, the pack that counts; no pack where there is none."""
-    drawn = {row["pack_id"]: row["drawn_at"] for row in lake.read("packs").to_pylist()}
+    drawn = {row["pack_id"]: row["drawn_at"] for row in rows_of(lake.read("packs"), PacksRow)}
     packs: dict[str, set[str | None]] = {}
     for family in FAMILIES:
         reviewed = {
@@ -141,7 +142,7 @@ def _newest_packs(lake: Lake, reviews: Sequence[Row]) -> dict[str, set[str | Non
 
 def names_of(lake: Lake, judge_id: str) -> Callable[[str], bool]:
     """Give a test of whether a text names a judge."""
-    labels = lake.read("judge_labels").to_pylist()
+    labels = rows_of(lake.read("judge_labels"), JudgeLabelsRow)
     owners: dict[str, set[str]] = {}
     for row in labels:
         for name in _spellings(row["name"], row["version"]):

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import pyarrow as pa
+from judge_audit_schemas.rows import ImportsRow, ReadingsRow, StudiesRow
 
 from judge_audit.core.digests import pixel_digest, row_digest, text_digest
 from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.row_files import read_rows
+from judge_audit.core.tables import rows_of
 from judge_audit.stimuli.axes import builtin_axes, fingerprint
 from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.planning.probe_ids import ladder_probe_ids
@@ -73,6 +76,16 @@ class Reading(TypedDict, total=False):
 
 _YES = frozenset({"true", "yes", "1"})
 _NO = frozenset({"", "false", "no", "0"})
+
+
+READING = itemgetter("item_id", "axis", "annotator_id", "protocol", "catch", "repeat")
+"""What names a reading; the last revision of it counts."""
+
+
+class KeptReading(ReadingsRow, total=False):
+    """A reading with whether it is still of the pictures that the judge is shown."""
+
+    stale: bool
 
 
 def read_readings(path: str | Path, axes: Mapping[str, Axis], items: pa.Table) -> pa.Table:
@@ -148,19 +161,18 @@ def readings_of(
         A table of `SCHEMA`, and a digest of each origin by `import <import_id>` or `study <study_id>`.
     """
     item_ids = set(items["item_id"].to_pylist())
-    files = lake.read("imports", kind="readings").to_pylist()
-    studies = lake.read("studies").to_pylist()
+    files = rows_of(lake.read("imports", kind="readings"), ImportsRow)
+    studies = rows_of(lake.read("studies"), StudiesRow)
     origins = [(row["imported_at"], row["import_id"]) for row in files]
     origins += [(row["created_at"], row["study_id"]) for row in studies]
     place = {name: number for number, (_, name) in enumerate(sorted(origins))}
-    rows = lake.read("readings", axis=list(axes)).to_pylist() if place else []
+    rows = rows_of(lake.read("readings", axis=list(axes)), ReadingsRow) if place else []
     rows = [row for row in rows if row["item_id"] in item_ids or row["catch"]]
     for row in rows:
         row["repeat"], row["revision"] = row["repeat"] or 0, row["revision"] or 0
-    counted: dict[tuple[object, ...], dict[str, Any]] = {}
+    counted: dict[tuple[object, ...], KeptReading] = {}
     for row in sorted(rows, key=lambda row: (place[row["import_id"]], row["row"], row["revision"])):
-        names = ("item_id", "axis", "annotator_id", "protocol", "catch", "repeat")
-        counted[tuple(row[name] for name in names)] = row
+        counted[READING(row)] = cast("KeptReading", row)
     for row in counted.values():
         row["stale"] = bool(is_stale is not None and not row["catch"] and is_stale(row))
     used = {row["import_id"] for row in counted.values()}

@@ -18,11 +18,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from judge_audit_schemas.rows import ItemsRow, JudgesRow, ProbesRow
 
 from judge_audit.core.digests import canonical_json, draw_seed, pixel_digest, text_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.messages import say
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import ORIGINAL, OVERALL, State
 from judge_audit.lake.audits import find_audit
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from judge_audit.lake import Lake
     from judge_audit.people.review_sample import Draw
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,7 @@ def export_reviews(lake: Lake, audit_id: str, folder: Path, wanted: Wanted) -> E
     """
     audit = find_audit(lake, audit_id)
     card = _card(lake, audit["judge_id"])
-    items = {row["item_id"]: row for row in lake.read("items", plan_id=audit["plan_id"]).to_pylist()}
+    items = {row["item_id"]: row for row in rows_of(lake.read("items", plan_id=audit["plan_id"]), ItemsRow)}
     seed = audit["seed"] if wanted.seed is None else wanted.seed
     scores = _scores(lake, audit, card, wanted.dimension)
     draws, notes = _draws(lake, audit, items, scores, wanted, seed, _sign(card))
@@ -131,7 +132,7 @@ def export_reviews(lake: Lake, audit_id: str, folder: Path, wanted: Wanted) -> E
 
 
 def _card(lake: Lake, judge_id: str) -> Row:
-    rows = lake.read("judges", judge_id=judge_id).to_pylist()
+    rows = rows_of(lake.read("judges", judge_id=judge_id), JudgesRow)
     found: Row = json.loads(rows[0]["card"]) if rows else {}
     return found
 
@@ -160,7 +161,7 @@ def _scores(lake: Lake, audit: AuditsRow, card: Row, dimension: str) -> dict[str
     sign = _sign(card)
     probes = {
         row["probe_id"]: row["item_id"]
-        for row in lake.read("probes", plan_id=audit["plan_id"], axis=ORIGINAL, repeat=0).to_pylist()
+        for row in rows_of(lake.read("probes", plan_id=audit["plan_id"], axis=ORIGINAL, repeat=0), ProbesRow)
     }
     scores = lake.read("scores", judge_id=audit["judge_id"], dimension=chosen, repeat=0, state=State.OK.value)
     rows = scores.select(["probe_id", "value"]).to_pylist()
@@ -223,7 +224,7 @@ def _elsewhere(lake: Lake, wanted: set[str]) -> dict[str, Row]:
     """Find items of decisions that are not in the audit, in whatever plan has them."""
     if not wanted:
         return {}
-    rows = lake.read("items", item_id=sorted(wanted)).to_pylist()
+    rows = rows_of(lake.read("items", item_id=sorted(wanted)), ItemsRow)
     return {row["item_id"]: row for row in rows}
 
 

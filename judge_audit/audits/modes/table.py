@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from judge_audit_schemas.rows import ProbesRow
+from judge_audit_schemas.rows import ImportsRow, ProbesRow
 
 from judge_audit.anchors.tables import item_rows
 from judge_audit.audits.model import KEYS, Outstanding, Planned
@@ -112,7 +112,9 @@ def plan_table_audit(
     """
     again = reread(lake, card)
     family = set(family_of(lake, card))
-    rows = [row for row in lake.read("imports", kind="scores").to_pylist() if row["judge_id"] in family]
+    rows = [
+        row for row in rows_of(lake.read("imports", kind="scores"), ImportsRow) if row["judge_id"] in family
+    ]
     if not rows:
         raise UsageError(
             f"the lake at {lake.url} holds no scores of “{card.name} {card.version}”. Import them: "

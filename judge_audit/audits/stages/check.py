@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import AuditsRow
 
 from judge_audit.anchors import kept_anchors
 from judge_audit.audits.control_proof import control_row, smallest_shown
@@ -20,7 +21,7 @@ from judge_audit.checks.ladders.purity import measure_purity
 from judge_audit.core.digests import canonical_json
 from judge_audit.core.errors import AuditError
 from judge_audit.core.limits import read_limits
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL
 from judge_audit.decisions.judge_change.change import compare_with
 from judge_audit.decisions.standings import stand
@@ -283,7 +284,7 @@ def compare_with_earlier(lake: Lake, audit_id: str) -> None:
         lake: The lake.
         audit_id: A complete audit.
     """
-    row: Row = lake.read("audits", audit_id=audit_id, status="complete").to_pylist()[0]
+    row = rows_of(lake.read("audits", audit_id=audit_id, status="complete"), AuditsRow)[0]
     if row["anchor_set"] is None:
         return
     for other in earlier(lake, row):
@@ -293,7 +294,7 @@ def compare_with_earlier(lake: Lake, audit_id: str) -> None:
             continue
 
 
-def earlier(lake: Lake, row: Row) -> list[Row]:
+def earlier(lake: Lake, row: AuditsRow) -> list[AuditsRow]:
     """Find what view `nights` calls before and approved, from the few files that know: a lake may hold thousands.
 
     Args:
@@ -303,11 +304,13 @@ def earlier(lake: Lake, row: Row) -> list[Row]:
     Returns:
         Rows of `audits`, each once.
     """
-    status = Held(lake, row["ended_at"])
-    name, place = status.name_of(row["judge_id"]), (row["ended_at"], row["audit_id"])
-    others: dict[str, Row] = {}
+    ended = row["ended_at"]
+    assert ended is not None
+    status = Held(lake, ended)
+    name, place = status.name_of(row["judge_id"]), (ended, row["audit_id"])
+    others: dict[str, AuditsRow] = {}
     for read in ("recent_audits", "all_audits"):  # all of them only where the latest do not tell
-        audits: list[Row] = getattr(status, read)
+        audits: list[AuditsRow] = getattr(status, read)
         own = [
             audit
             for audit in audits
@@ -317,7 +320,7 @@ def earlier(lake: Lake, row: Row) -> list[Row]:
             others[own[-1]["audit_id"]] = own[-1]
             break
     for approval in status.approvals:
-        if status.name_of(approval["judge_id"]) == name and approval["approved_at"] <= row["ended_at"]:
+        if status.name_of(approval["judge_id"]) == name and approval["approved_at"] <= ended:
             others |= {audit["audit_id"]: audit for audit in status.audits([approval["audit_id"]])}
             break
     others.pop(row["audit_id"], None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import AuditsRow
 
 from judge_audit.anchors import keep
 from judge_audit.anchors.tables import item_rows
@@ -22,7 +23,7 @@ from judge_audit.audits.stages.score import instruments
 from judge_audit.core.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
-from judge_audit.core.tables import empty, from_rows
+from judge_audit.core.tables import empty, from_rows, rows_of
 from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import State
 from judge_audit.people.zones import VERSION as ZONES_VERSION
@@ -35,8 +36,6 @@ from judge_audit.stimuli.planning.probes import make_plan, round_robin_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from judge_audit_schemas.rows import AuditsRow
 
     from judge_audit.anchors import AnchorsUsed
     from judge_audit.audits.inputs import AuditInputs
@@ -299,10 +298,10 @@ def clock_notes(lake: Lake, now: datetime) -> tuple[str, ...]:
         now: This machine's time.
     """
     times = [
-        (row[name], row["audit_id"])
-        for row in lake.read("audits").select(["audit_id", "started_at", "ended_at"]).to_pylist()
-        for name in ("started_at", "ended_at")
-        if row[name] is not None
+        (time, row["audit_id"])
+        for row in rows_of(lake.read("audits").select(["audit_id", "started_at", "ended_at"]), AuditsRow)
+        for time in (row["started_at"], row["ended_at"])
+        if time is not None
     ]
     if not times:
         return ()

@@ -6,9 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import ApprovalsRow, AuditsRow
+
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import UsageError
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import Position
 from judge_audit.lake.audits import names_of
 
@@ -44,18 +46,18 @@ class Approver:
     first: bool = False
 
 
-def approvals_of(lake: Lake, **equals: str) -> list[Row]:
+def approvals_of(lake: Lake, **equals: str) -> list[ApprovalsRow]:
     """Read the approvals, or those with the given values, the newest first."""
-    found = lake.read("approvals", **equals).to_pylist()
+    found = rows_of(lake.read("approvals", **equals), ApprovalsRow)
     return sorted(found, key=lambda row: (row["approved_at"], row["approval_id"]), reverse=True)
 
 
-def approvals_for(lake: Lake, use: str) -> list[Row]:
+def approvals_for(lake: Lake, use: str) -> list[ApprovalsRow]:
     """Read the approvals for a use, the newest first."""
     return approvals_of(lake, use=use)
 
 
-def approved_before(lake: Lake, judge_id: str, use: str) -> Row | None:
+def approved_before(lake: Lake, judge_id: str, use: str) -> ApprovalsRow | None:
     """Find the newest approval for a use of this judge or one of the same name."""
     names = names_of(lake, judge_id)
     for row in approvals_for(lake, use):
@@ -88,7 +90,7 @@ def approved_judges(lake: Lake) -> list[str]:
         if names & seen:
             continue
         seen |= names
-        audits = lake.read("audits", audit_id=row["audit_id"]).to_pylist()
+        audits = rows_of(lake.read("audits", audit_id=row["audit_id"]), AuditsRow)
         named += [str(json.loads(audit["configuration"]).get("judge", "")) for audit in audits[:1]]
     if not any(named):
         raise UsageError(
@@ -164,7 +166,7 @@ def _names(rows: Any) -> list[str]:  # noqa: ANN401 - rows
     return [f"{row['suite']}/{row['expectation']}" for row in rows]
 
 
-def told(approvals: Sequence[Row]) -> str:
+def told(approvals: Sequence[ApprovalsRow]) -> str:
     """Name approvals in a sentence."""
     return "; ".join(
         f"{row['audit_id']} ({row['approved_at']:%Y-%m-%d}, {row['signer']})" for row in approvals

@@ -10,11 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import (
+    ApprovalsRow,
+    AuditsRow,
+    DecisionsRow,
+    JudgesRow,
+    RankChangesRow,
+    SignoffsRow,
+    StandingsRow,
+)
 
 from judge_audit.core.digests import canonical_json, row_digest, text_digest
 from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import knows, say
-from judge_audit.core.tables import definition
+from judge_audit.core.tables import definition, rows_of
 from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import Position, Standing
 from judge_audit.decisions.gate.approvals import SCREENING
@@ -74,9 +83,9 @@ class Rests:
     baseline_judge: str
 
 
-def rows_of(lake: Lake, rests: Rests) -> dict[str, Callable[[], pa.Table]]:
+def evidence_tables(lake: Lake, rests: Rests) -> dict[str, Callable[[], pa.Table]]:
     """Give, table by table, how the rows that a certificate rests on are read."""
-    judged = lake.read("audits", audit_id=rests.candidate).to_pylist()
+    judged = rows_of(lake.read("audits", audit_id=rests.candidate), AuditsRow)
     if not judged:
         return {"audits": partial(lake.read, "audits", audit_id=rests.candidate)}
     audit = judged[0]
@@ -110,8 +119,10 @@ def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]
         uses: The checklists, whose missing pieces are told with the commands that bring them.
     """
     question = answer.question
-    audit = lake.read("audits", audit_id=question.candidate).to_pylist()[0]
-    standings = lake.read("standings", audit_id=question.candidate, judge_id=answer.judge_id).to_pylist()
+    audit = rows_of(lake.read("audits", audit_id=question.candidate), AuditsRow)[0]
+    standings = rows_of(
+        lake.read("standings", audit_id=question.candidate, judge_id=answer.judge_id), StandingsRow
+    )
     position = next((row for row in standings if row["use"] == POSITION_ROW), None)
     approval = _approval(lake, answer)
     rests = Rests(
@@ -140,12 +151,12 @@ def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]
         "lake": lake.url,
         "code_version": __version__,
         "rests": {name: getattr(rests, name) for name in Rests.__slots__},
-        "rows": {name: _told(name, read()) for name, read in rows_of(lake, rests).items()},
+        "rows": {name: _told(name, read()) for name, read in evidence_tables(lake, rests).items()},
     }
     return {**content, "digest": digest_of(content)}
 
 
-def _by_step(row: Row) -> tuple[int, str]:
+def _by_step(row: StandingsRow) -> tuple[int, str]:
     return (USES.index(row["use"]) if row["use"] in USES else len(USES), row["use"])
 
 
@@ -159,15 +170,17 @@ def _told(name: str, table: pa.Table) -> Row:
     return {"rows": found.rows, "digest": found.digest, "each": dict(found.each)}
 
 
-def _approval(lake: Lake, answer: Answer) -> Row | None:
+def _approval(lake: Lake, answer: Answer) -> ApprovalsRow | None:
     """Find the approval of the audit the candidate was held against."""
     if not answer.question.baseline:
         return None
-    held = lake.read("approvals", audit_id=answer.question.baseline, use=answer.question.use).to_pylist()
+    held = rows_of(
+        lake.read("approvals", audit_id=answer.question.baseline, use=answer.question.use), ApprovalsRow
+    )
     return max(held, key=lambda row: (row["approved_at"], row["approval_id"]), default=None)
 
 
-def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
+def _changed(lake: Lake, answer: Answer, approval: ApprovalsRow | None) -> Row | None:
     """Say what changed since the approved judge: of its identity, and of the order of the anchors."""
     if approval is None:
         return None
@@ -185,13 +198,13 @@ def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
     cards = [
         json.loads(row["card"])
         for judge_id in (approval["judge_id"], answer.judge_id)
-        for row in lake.read("judges", judge_id=judge_id).to_pylist()
+        for row in rows_of(lake.read("judges", judge_id=judge_id), JudgesRow)
     ]
     if len(cards) == 2:
         told["sentences"] = list(difference(*cards).sentences)
     told["replayed"] = _replayed(lake, answer, approval)
     key = {"judge_id": answer.judge_id, "baseline": approval["judge_id"]}
-    flips = sorted(lake.read("rank_changes", **key).to_pylist(), key=_worst_first)
+    flips = sorted(rows_of(lake.read("rank_changes", **key), RankChangesRow), key=_worst_first)
     told["flips"] = [
         {name: value for name, value in row.items() if name not in {"judge_id", "baseline", "audit_id"}}
         for row in _varied(flips)
@@ -200,12 +213,12 @@ def _changed(lake: Lake, answer: Answer, approval: Row | None) -> Row | None:
     return told
 
 
-def _replayed(lake: Lake, answer: Answer, approval: Row) -> list[str]:
+def _replayed(lake: Lake, answer: Answer, approval: ApprovalsRow) -> list[str]:
     """Say what of production's past decisions would have gone otherwise; nothing where none are recorded.
 
     Where a source has very many, a sample of them is replayed.
     """
-    decisions = lake.read("decisions").to_pylist()
+    decisions = rows_of(lake.read("decisions"), DecisionsRow)
     if not decisions:
         return []
     drawn = draw_sample(decisions, REPLAY_SEED)
@@ -213,21 +226,22 @@ def _replayed(lake: Lake, answer: Answer, approval: Row) -> list[str]:
     return list(replay(lake, answer.question.candidate, approval["audit_id"], sample=sample).sentences)
 
 
-def _varied(flips: Sequence[Row]) -> list[Row]:
+def _varied(flips: Sequence[RankChangesRow]) -> list[RankChangesRow]:
     """Choose the gravest pairs, at first without showing any anchor twice."""
-    chosen: list[Row] = []
+    chosen: list[RankChangesRow] = []
     for again in (False, True):
         for row in flips:
-            shown = {held[name] for held in chosen for name in ("anchor_first", "anchor_second")}
+            shown = {name for flip in chosen for name in (flip["anchor_first"], flip["anchor_second"])}
             fresh = not {row["anchor_first"], row["anchor_second"]} & shown
             if len(chosen) < SHOWN_FLIPS and row not in chosen and (fresh or again):
                 chosen.append(row)
     return sorted(chosen, key=_worst_first)
 
 
-def _worst_first(row: Row) -> tuple[Any, ...]:
+def _worst_first(row: RankChangesRow) -> tuple[Any, ...]:
     """Put what goes against people first, then across tiers, then the pairs that moved furthest apart."""
-    moved = row["old_rank_second"] - row["old_rank_first"] + row["new_rank_first"] - row["new_rank_second"]
+    old = (row["old_rank_second"] or 0.0) - (row["old_rank_first"] or 0.0)
+    moved = old + (row["new_rank_first"] or 0.0) - (row["new_rank_second"] or 0.0)
     against = row["direction"] == "against_people"
     return not against, not row["across_tiers"], -moved, row["anchor_first"], row["anchor_second"]
 
@@ -310,16 +324,16 @@ def compared_of(lake: Lake, audit: Mapping[str, Any]) -> pa.Table:
     return held.filter(pc.and_(*inside))
 
 
-def holding(lake: Lake, question: Question) -> list[Row]:
+def holding(lake: Lake, question: Question) -> list[SignoffsRow]:
     """Read the sign-offs for the use that hold, in the order in which they were signed."""
-    held = lake.read("signoffs", audit_id=question.candidate, use=question.use).to_pylist()
+    held = rows_of(lake.read("signoffs", audit_id=question.candidate, use=question.use), SignoffsRow)
     return sorted(
         (row for row in held if row["signoff_id"] in question.signoffs),
         key=lambda row: (row["signed_at"], row["signoff_id"]),
     )
 
 
-def expiry(lake: Lake, audit: Row, question: Question) -> datetime | None:
+def expiry(lake: Lake, audit: AuditsRow, question: Question) -> datetime | None:
     """Say when what an audit showed has grown old, or its first sign-off ends; None while it runs."""
     limits = read_limits(json.loads(audit["configuration"] or "{}").get("limits"))
     ended: datetime | None = audit["ended_at"]
@@ -334,11 +348,13 @@ def iso(time: datetime | None) -> str | None:
     return time.isoformat(timespec="seconds") if time else None
 
 
-def signatures(lake: Lake, answer: Answer, approval: Row | None, expires: datetime | None) -> list[Row]:
+def signatures(
+    lake: Lake, answer: Answer, approval: ApprovalsRow | None, expires: datetime | None
+) -> list[Row]:
     """Say who must sign what by when, and who has."""
     question = answer.question
     entries = _signoffs(lake, answer, expires)
-    done = lake.read("approvals", audit_id=question.candidate, use=question.use).to_pylist()
+    done = rows_of(lake.read("approvals", audit_id=question.candidate, use=question.use), ApprovalsRow)
     if done:
         return entries + [
             {
@@ -382,7 +398,7 @@ def _signoffs(lake: Lake, answer: Answer, expires: datetime | None) -> list[Row]
     return [{"who": who, "what": what, "by": iso(expires), "at": None, "command": ""}]
 
 
-def missing_pieces(standings: Sequence[Row], uses: Sequence[Use], use: str) -> list[Row]:
+def missing_pieces(standings: Sequence[StandingsRow], uses: Sequence[Use], use: str) -> list[Row]:
     """List the missing pieces of the use (of all uses, for screening) with the commands that bring them."""
     held = {row["use"]: row for row in standings}
     found: dict[str, Row] = {}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import AuditsRow
+
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.messages import say
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.gate.approvals import approvals_for, approved_before, told
 from judge_audit.decisions.gate.expectations import (
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     import pyarrow as pa
+    from judge_audit_schemas.rows import ApprovalsRow
 
     from judge_audit.decisions.gate.suites import Expectation, Suite
     from judge_audit.lake import Lake
@@ -47,7 +51,7 @@ if TYPE_CHECKING:
 COMPLETE = "complete"
 
 
-def candidate_of(lake: Lake, given: str | None) -> Row:
+def candidate_of(lake: Lake, given: str | None) -> AuditsRow:
     """Find the audit that wants to be released: the named one, else the newest complete one.
 
     Raises:
@@ -58,14 +62,14 @@ def candidate_of(lake: Lake, given: str | None) -> Row:
     return row
 
 
-def audit_of(lake: Lake, given: str | None) -> Row:
+def audit_of(lake: Lake, given: str | None) -> AuditsRow:
     """Find an audit, whatever became of its raw answers: the named one, else the newest complete one.
 
     Raises:
         UsageError: If there is none.
     """
     if given and given != LATEST:
-        rows: list[Row] = lake.read("audits", audit_id=given).to_pylist()
+        rows = rows_of(lake.read("audits", audit_id=given), AuditsRow)
         rows = [row for row in rows if row["status"] == COMPLETE] or rows
         if not rows:
             raise UsageError(
@@ -75,7 +79,7 @@ def audit_of(lake: Lake, given: str | None) -> Row:
     return {**find_audit(lake)}
 
 
-def held_against(lake: Lake, candidate: Row, use: str, baseline: str) -> str:
+def held_against(lake: Lake, candidate: AuditsRow, use: str, baseline: str) -> str:
     """Give the audit that a candidate is held against, "" if there is none.
 
     Raises:
@@ -89,7 +93,7 @@ def held_against(lake: Lake, candidate: Row, use: str, baseline: str) -> str:
 
 def ask_gate(
     lake: Lake,
-    candidate: Row,
+    candidate: AuditsRow,
     use: str,
     suites: Mapping[str, Suite],
     *,
@@ -213,7 +217,7 @@ def _row(suite: Suite, question: Question, entry: Expectation, state: str, reaso
 
 
 def _builtin_answers(
-    lake: Lake, candidate: Row, question: Question, suites: Mapping[str, Suite], *, asked_for: bool
+    lake: Lake, candidate: AuditsRow, question: Question, suites: Mapping[str, Suite], *, asked_for: bool
 ) -> list[Row]:
     """Answer the gate's own questions.
 
@@ -235,7 +239,9 @@ def _builtin_answers(
     return rows
 
 
-def _approval(lake: Lake, candidate: Row, question: Question, *, asked_for: bool) -> Row | None:
+def _approval(
+    lake: Lake, candidate: AuditsRow, question: Question, *, asked_for: bool
+) -> ApprovalsRow | None:
     """Find the approval of the audit the candidate is held against."""
     if not asked_for:
         return approved_before(lake, candidate["judge_id"], question.use)
@@ -243,7 +249,7 @@ def _approval(lake: Lake, candidate: Row, question: Question, *, asked_for: bool
     return own[0] if own else None
 
 
-def _approved(lake: Lake, candidate: Row, question: Question, approval: Row | None) -> Row:
+def _approved(lake: Lake, candidate: AuditsRow, question: Question, approval: ApprovalsRow | None) -> Row:
     names = sorted(names_of(lake, candidate["judge_id"])) or [candidate["judge_id"]]
     expected = say("gate.own.approved.expected", use=question.use)
     if approval:
@@ -266,7 +272,7 @@ def _approved(lake: Lake, candidate: Row, question: Question, approval: Row | No
     return _builtin_row("approved", SHUT, reason=reason, remedy=remedy, observed=none, expected=expected)
 
 
-def _complete(candidate: Row, question: Question) -> Row:
+def _complete(candidate: AuditsRow, question: Question) -> Row:
     whole = candidate["status"] == COMPLETE
     return _builtin_row(
         "complete",
@@ -279,7 +285,7 @@ def _complete(candidate: Row, question: Question) -> Row:
     )
 
 
-def _untouched(lake: Lake, approval: Row) -> Row:
+def _untouched(lake: Lake, approval: ApprovalsRow) -> Row:
     """See that the approved audit still holds the rows that were approved."""
     now = audit_digest(lake, approval["audit_id"])
     same = now == approval["audit_digest"]

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import JudgesRow
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import Limits, read_limits
 from judge_audit.core.messages import say
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.decisions.judge_change.compared_judges import (
     CLAIMS_EACH,
@@ -32,9 +33,10 @@ from judge_audit.decisions.judge_change.rows import (
 from judge_audit.lake.audits import called
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import pyarrow as pa
+    from judge_audit_schemas.rows import AuditsRow
 
     from judge_audit.decisions.judge_change.compared_judges import OnDimension
     from judge_audit.lake import Lake
@@ -273,7 +275,7 @@ def _audit(lake: Lake, audit_id: str) -> dict[str, Any]:
 
 def _side(lake: Lake, audit: dict[str, Any], plans: list[str]) -> Side:
     judge_id = audit["judge_id"]
-    cards = lake.read("judges", judge_id=judge_id).to_pylist()
+    cards = rows_of(lake.read("judges", judge_id=judge_id), JudgesRow)
     if not cards:
         raise UsageError(
             f"the lake at {lake.url} has no card of the judge {judge_id} of audit {audit['audit_id']}."
@@ -284,7 +286,7 @@ def _side(lake: Lake, audit: dict[str, Any], plans: list[str]) -> Side:
     return read_side(lake, audit["audit_id"], plans, judge_id, cards[0]["card"], name)
 
 
-def compare_with(lake: Lake, candidate: Row, others: Iterable[Row]) -> list[Change]:
+def compare_with(lake: Lake, candidate: AuditsRow, others: Iterable[AuditsRow]) -> list[Change]:
     """Compare the candidate's judge with the judges of other audits on the anchors, and commit what was found.
 
     The same judge has the same order and is not compared; without anchors in either audit there is nothing to
@@ -309,7 +311,7 @@ def compare_with(lake: Lake, candidate: Row, others: Iterable[Row]) -> list[Chan
     return found
 
 
-def anchors_in(lake: Lake, audit: Row) -> AnchorSet | None:
+def anchors_in(lake: Lake, audit: Mapping[str, Any]) -> AnchorSet | None:
     """Read the anchors an audit went by, under the names its scores know them by; None if it went by none."""
     if audit.get("anchor_set") is None:
         return None

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from judge_audit_schemas.rows import AuditsRow, DecisionsRow, ItemsRow, JudgeLabelsRow, JudgesRow
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import say
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import ORIGINAL, OVERALL, POOLED, State
 from judge_audit.measures.replay import (
     Decided,
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
     from judge_audit.lake import Lake
     from judge_audit.measures.replay import Rate
 
+    Row = Mapping[str, Any]
+
 CHECK = "replay"
 ACCEPTED, FILTERED, FIRST = "accepted", "filtered", "ranked first"
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Replay:
             "baseline": self.baseline,
             "check": CHECK,
         }
-        rows = []
+        rows: list[Row] = []
         for (kind, source), rate in self.rates.items():
             key = {**told, "kind": kind, "source": source}
             whole = rate.n + rate.n_unknown
@@ -135,7 +137,7 @@ def replay(
         UsageError: If the lake lacks an audit.
     """
     new, old = (_judge(lake, name) for name in (candidate_audit_id, baseline_audit_id))
-    rows = lake.read("decisions").to_pylist()
+    rows = rows_of(lake.read("decisions"), DecisionsRow)
     mine = [row for row in rows if not row["judge"] or row["judge"] in old["names"]]
     others = len(rows) - len(mine)
     if sample is not None:
@@ -153,14 +155,14 @@ def replay(
 
 def _judge(lake: Lake, audit_id: str) -> Row:
     """Read what is to be known of an audit's judge: card, direction, and every name it goes by."""
-    audits = lake.read("audits", audit_id=audit_id).to_pylist()
+    audits = rows_of(lake.read("audits", audit_id=audit_id), AuditsRow)
     if not audits:
         raise UsageError(f"the lake at {lake.url} has no audit “{audit_id}”.")
     judge_id = audits[0]["judge_id"]
-    cards = lake.read("judges", judge_id=judge_id).to_pylist()
+    cards = rows_of(lake.read("judges", judge_id=judge_id), JudgesRow)
     card = json.loads(cards[0]["card"]) if cards else {}
     names = {judge_id}
-    for row in lake.read("judge_labels", judge_id=judge_id).to_pylist():
+    for row in rows_of(lake.read("judge_labels", judge_id=judge_id), JudgeLabelsRow):
         names |= {row["name"], f"{row['name']} {row['version'] or ''}".strip()}
     sign = 1.0 if card.get("higher_is_better", True) else -1.0
     return {"audit_id": audit_id, "judge_id": judge_id, "card": card, "names": names, "sign": sign}
@@ -169,7 +171,7 @@ def _judge(lake: Lake, audit_id: str) -> Row:
 def _items(lake: Lake) -> dict[str, Row]:
     """Give source and prompt of every item the lake knows, the first plan by name winning."""
     found: dict[str, Row] = {}
-    for row in lake.read("items").select(["item_id", "source", "prompt_id"]).to_pylist():
+    for row in rows_of(lake.read("items").select(["item_id", "source", "prompt_id"]), ItemsRow):
         found.setdefault(row["item_id"], row)
     return found
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import ImportsRow, PairsRow
+
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import PAIR_AXIS
 from judge_audit.inputs.pairs import PairsRead
 from judge_audit.stimuli.planning.mismatches import SEVERITY, Member, Mismatches, Pair, by_hand_row
@@ -26,11 +29,13 @@ def pairs_of(lake: Lake, items: Iterable[Mapping[str, Any]], kinds: Mapping[str,
         kinds: The mismatch kinds by name.
     """
     known = {str(item["item_id"]): item for item in items}
-    files = sorted(lake.read("imports", kind="pairs").to_pylist(), key=lambda row: str(row["imported_at"]))
+    files = sorted(
+        rows_of(lake.read("imports", kind="pairs"), ImportsRow), key=lambda row: str(row["imported_at"])
+    )
     place = {row["import_id"]: number for number, row in enumerate(files)}
     rows = {
         row["pair_id"]: row
-        for row in sorted(lake.read("pairs").to_pylist(), key=lambda row: place[row["import_id"]])
+        for row in sorted(rows_of(lake.read("pairs"), PairsRow), key=lambda row: place[row["import_id"]])
         if row["intact"] in known and row["damaged"] in known
     }
     unknown_kinds = sorted({row["kind"] for row in rows.values()} - set(kinds))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from judge_audit_schemas.rows import CallsRow, ScoresRow
 
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import State
 from judge_audit.measures.canaries import Answers
 
@@ -53,8 +55,8 @@ def _of_audits(
 ) -> Iterable[tuple[str, Told]]:
     """Give what the judge said of the canaries in audits, dated by the asking before; it is of this epoch too."""
     key = {"judge_id": card.judge_id, "probe_id": list(probes)}
-    calls = [row for row in lake.read("calls", **key).to_pylist() if row["state"] not in NO_ANSWER]
-    scores = _by_call(lake.read("scores", **key).to_pylist() if calls else (), ("probe_id", "repeat"))
+    calls = [row for row in rows_of(lake.read("calls", **key), CallsRow) if row["state"] not in NO_ANSWER]
+    scores = _by_call(rows_of(lake.read("scores", **key), ScoresRow) if calls else (), ("probe_id", "repeat"))
     began = {number: past.began(number) for number in kept}
     tonight = began[asking]
     for row in calls:

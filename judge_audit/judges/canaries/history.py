@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import AuditsRow, CanaryNightsRow
+
+from judge_audit.core.tables import rows_of
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -31,7 +35,7 @@ class Past:
     """
 
     lineage_id: str
-    nights: dict[int, Row]
+    nights: dict[int, CanaryNightsRow]
     asked: tuple[Row, ...]
     scores: tuple[Row, ...]
     ended: frozenset[int]
@@ -61,11 +65,13 @@ class Past:
 def read_past(lake: Lake, card: Card) -> Past:
     """Read what is known of a judge's canaries."""
     name = card.lineage_id
-    nights = {row["asking"]: row for row in lake.read("canary_nights", lineage_id=name).to_pylist()}
+    nights = {
+        row["asking"]: row for row in rows_of(lake.read("canary_nights", lineage_id=name), CanaryNightsRow)
+    }
     asked, scores = (
         tuple(lake.read(table, lineage_id=name).to_pylist()) for table in ("canaries", "canary_scores")
     )
     judges = sorted({row["judge_id"] for row in nights.values()})
-    done = lake.read("audits", status="complete", judge_id=judges).to_pylist() if judges else []
+    done = rows_of(lake.read("audits", status="complete", judge_id=judges), AuditsRow) if judges else []
     ended = frozenset(row["canary_asking"] for row in done if row["canary_asking"] is not None)
     return Past(name, nights, asked, scores, ended)

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import AuditsRow, GatesRow
+
 from judge_audit.core.errors import EXIT_MACHINERY, AuditError
+from judge_audit.core.tables import rows_of
 from judge_audit.decisions.gate.model import CRITICAL, OPEN
 from judge_audit.decisions.standings import position_of
 from judge_audit.operations.registry.ledger import COMPLETE, FAILED, TOLD, claimed
@@ -147,7 +150,7 @@ def configured(configuration: Configuration, made: Made, folder: Path) -> Config
 def audited_already(lake: Lake, folder: Path) -> str:
     """Find the audit of a version's round that was complete before its run died; "" if there is none."""
     wanted = (*folder.parts[-3:], CARD_FILE)
-    for row in lake.read("audits", status="complete").to_pylist():
+    for row in rows_of(lake.read("audits", status="complete"), AuditsRow):
         judge = json.loads(row["configuration"]).get("judge", "")
         if Path(judge).parts[-4:] == wanted:
             return str(row["audit_id"])
@@ -206,7 +209,7 @@ def tags_of(lake: Lake, ending: Row) -> dict[str, str]:
     if ending["status"] != COMPLETE:
         return _named(gate=NOT_AUDITED, reasons=ending["reason"] or "", audit_id="", position="", use="")
     audit_id = ending["audit_id"]
-    rows = lake.read("gates", audit_id=audit_id, gate_id=ending["gate_id"]).to_pylist()
+    rows = rows_of(lake.read("gates", audit_id=audit_id, gate_id=ending["gate_id"]), GatesRow)
     told = [
         f"{row['suite']}/{row['expectation']}: {row['reason']}"
         for row in sorted(rows, key=lambda row: (row["state"], row["suite"], row["expectation"]))

@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import AuditsRow, CanaryNightsRow
+
 from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_MACHINERY, AuditError, UsageError
 from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.version import __version__
 from judge_audit.decisions.gate.model import CRITICAL, OPEN, SHUT
 from judge_audit.judges.canaries.verdict import DECLARED, UNKNOWN
@@ -285,7 +287,7 @@ def _gate_notice(gate: Mapping[str, Any]) -> Row:
 
 def opened_by(lake: Lake, judge_id: str) -> str:
     """Say what the canaries showed when a judge's epoch began (changed, declared, unknown, first); "" without any."""
-    nights = lake.read("canary_nights", judge_id=judge_id).to_pylist()
+    nights = rows_of(lake.read("canary_nights", judge_id=judge_id), CanaryNightsRow)
     return str(min(nights, key=lambda row: row["asking"])["answer"]) if nights else ""
 
 
@@ -305,6 +307,6 @@ def new_epoch(lake: Lake, audit_id: str, judge_id: str) -> int:
         return 0
     names = sorted(names_of(lake, judge_id))
     family = set(lake.read("judge_labels", name=names)["judge_id"].to_pylist())
-    done = lake.read("audits", judge_id=sorted(family), status="complete").to_pylist()
+    done = rows_of(lake.read("audits", judge_id=sorted(family), status="complete"), AuditsRow)
     earlier = {row["judge_id"] for row in done if row["audit_id"] != audit_id}
     return epoch if earlier and judge_id not in earlier else 0

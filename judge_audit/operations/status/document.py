@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from judge_audit_schemas.rows import AuditsRow, GatesRow, MeasuresRow, NoticesRow
+
 from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, EXIT_USAGE, UsageError
 from judge_audit.core.messages import say
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.gate.approvals import approvals_of
 from judge_audit.decisions.gate.model import CANNOT, CRITICAL, OPEN, SHUT
@@ -17,13 +20,15 @@ from judge_audit.operations.runs.run_history import BAD, LOST, newest, read_runs
 from judge_audit.operations.runs.run_record import GATE, lost_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime, timedelta
+
+    from judge_audit_schemas.rows import ApprovalsRow
 
     from judge_audit.lake import Lake
     from judge_audit.operations.runs.run_history import Runs
 
-    Row = dict[str, Any]
+    Row = Mapping[str, Any]
 
 FORMAT = 1
 """Number of the document's shape; changes are additive within a number."""
@@ -92,7 +97,7 @@ def _judge(held: Held, name: str, max_age: timedelta | None) -> Row:
 
 def _findings(name: str, audit: Row | None, gate: Row, max_age: timedelta | None) -> list[Row]:
     """Say what is not good, each with the exit code it asks for."""
-    found = []
+    found: list[Row] = []
     if audit is None:
         code = EXIT_USAGE if max_age is None else EXIT_JUDGE_FAILED
         found.append({"finding": NO_AUDIT, "text": say("status.no_audit", judge=name), "exit_code": code})
@@ -130,7 +135,7 @@ def _last_good(held: Held, audit: Row) -> Row:
 
 def _last_failed(held: Held, name: str, audit: Row | None) -> Row | None:
     """Find the last run that should have made an audit and made none."""
-    rows = [row for row in held.runs.ended if row["outcome"] in BAD]
+    rows: list[Row] = [row for row in held.runs.ended if row["outcome"] in BAD]
     rows += [{**row, "outcome": LOST, "reason": lost_reason(row)} for row in held.runs.lost]
     rows = [row for row in held.of_judge(rows, name) if row["kind"] != GATE]
     if not rows:
@@ -221,7 +226,7 @@ def _approved(held: Held, name: str) -> list[Row]:
 
 def _undelivered(held: Held) -> Row | None:
     """Give the last notice, if it did not arrive."""
-    rows = held.lake.read("notices").to_pylist()
+    rows = rows_of(held.lake.read("notices"), NoticesRow)
     last = max(rows, key=lambda row: (row["sent_at"], not row["delivered"]), default=None)
     if last is None or last["delivered"]:
         return None
@@ -229,8 +234,8 @@ def _undelivered(held: Held) -> Row | None:
     return {**parts, "sent_at": last["sent_at"].isoformat()}
 
 
-def _age(held: Held, when: datetime) -> float:
-    return max(0.0, (held.now - when).total_seconds())
+def _age(held: Held, when: datetime | None) -> float:
+    return max(0.0, (held.now - when).total_seconds()) if when is not None else 0.0
 
 
 def age_text(seconds: float) -> str:
@@ -280,30 +285,31 @@ class Held:
         return newest(self.audit_ids, FIRST_LOOK)
 
     @cached_property
-    def recent_audits(self) -> list[Row]:
+    def recent_audits(self) -> list[AuditsRow]:
         """Complete audits among these, the latest ended last."""
         return self.audits(self.recent)
 
     @cached_property
-    def all_audits(self) -> list[Row]:
+    def all_audits(self) -> list[AuditsRow]:
         """Every complete audit, the latest ended last."""
         return self.audits(self.audit_ids)
 
     @cached_property
-    def approvals(self) -> list[Row]:
+    def approvals(self) -> list[ApprovalsRow]:
         """The approvals, the newest first."""
         return approvals_of(self.lake)
 
     @cached_property
-    def gate_rows(self) -> list[Row]:
+    def gate_rows(self) -> list[GatesRow]:
         """Answers of the gate about the audits looked at first, and about those of the latest runs."""
         asked = [row["audit_id"] for row in self.runs.ended if row["gate_id"]][:FIRST_LOOK]
-        held: list[Row] = self.lake.read("gates", audit_id=sorted({*asked, *self.recent})).to_pylist()
-        return held
+        return rows_of(self.lake.read("gates", audit_id=sorted({*asked, *self.recent})), GatesRow)
 
-    def audits(self, names: list[str]) -> list[Row]:
+    def audits(self, names: list[str]) -> list[AuditsRow]:
         """Read complete audits by name, the latest ended last."""
-        rows = self.lake.read("audits", audit_id=names, status="complete").to_pylist() if names else []
+        rows = (
+            rows_of(self.lake.read("audits", audit_id=names, status="complete"), AuditsRow) if names else []
+        )
         return sorted(rows, key=lambda row: (row["ended_at"], row["audit_id"]))
 
     def name_of(self, judge_id: str | None) -> str:
@@ -370,9 +376,10 @@ class Held:
     def coverage(self, audit: Row) -> Row:
         """Say of how much of what it asked an audit has an answer, and how much of real traffic it reached."""
         checks = ["completeness", "coverage"]
-        rows = self.lake.read(
-            "measures", audit_id=audit["audit_id"], check=checks, is_control=False
-        ).to_pylist()
+        rows = rows_of(
+            self.lake.read("measures", audit_id=audit["audit_id"], check=checks, is_control=False),
+            MeasuresRow,
+        )
         lost: dict[str, float] = {}
         for row in rows:
             if (row["measure"], row["source"], row["subject"]) == ("state_share", POOLED, audit["judge_id"]):

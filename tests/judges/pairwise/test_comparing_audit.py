@@ -13,7 +13,7 @@ import pytest
 import judge_audit
 from judge_audit.audits.modes import mode_of
 from judge_audit.core.errors import UsageError
-from judge_audit.decisions.gate.certificate import Rests, rows_of
+from judge_audit.decisions.gate.certificate import Rests, evidence_tables
 from judge_audit.decisions.gate.suites import builtin_suites
 from judge_audit.judges import load_judge
 from judge_audit.judges.calling.budget import BudgetReached
@@ -200,7 +200,7 @@ def test_the_gate_counts_its_comparisons_as_answers(told):
 
 def test_its_certificate_would_rest_on_the_comparisons(told):
     audit, lake, _ = told
-    rows = rows_of(Lake.open(lake), Rests(audit.audit_id, "", "", ""))
+    rows = evidence_tables(Lake.open(lake), Rests(audit.audit_id, "", "", ""))
     assert rows["comparisons"]().num_rows == len(
         Lake.open(lake).read("comparisons", is_control=False)["choice"].to_pylist()
     )
