@@ -45,7 +45,8 @@ def told_the_truth():
         return {NAMES[part]: hidden(name, part) - losses[part] for part in DIMENSIONS}
 
     means = {part: own for part, own in NAMES.items() if part != own}
-    card = Card(kind="callable", name="truth", weights="t1", dimensions=tuple(NAMES.values()), means=means)
+    names = tuple(NAMES.values())
+    card = Card(kind="callable", name="truth", weights="t1", pinned=True, dimensions=names, means=means)
     return CallableJudge(score, card)
 
 
