@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from judge_audit_schemas.rows import ReadingsRow
 
 from judge_audit.cli.options import AS_JSON, PROJECT_FILE, axis_names, names
 from judge_audit.cli.options import LAKE as ANY_LAKE
 from judge_audit.cli.output import print_json, print_result
 from judge_audit.cli.project import configured, file_here, opened, project_here
 from judge_audit.core.errors import UsageError
-from judge_audit.core.tables import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -227,6 +225,10 @@ def _planned(configuration: Configuration, wishes: Any, lake: Any, progress: Any
     progress.stage("reading pictures")
     read = read_items(configuration.items, skip_bad=configuration.skip_bad, on_progress=progress.at)
     progress.stage("drawing ladders")
+    from judge_audit_schemas.rows import ReadingsRow
+
+    from judge_audit.core.tables import rows_of
+
     known = rows_of(lake.read("readings"), ReadingsRow)
     return plan_study(read.items.to_pylist(), select_axes(configuration), wishes, known, progress.at)
 
