@@ -30,15 +30,11 @@ def run_command(arguments: list[str]) -> int:
         0 good, 1 the judge failed what was asked, 2 wrong use or bad input, 3 the machinery failed, 130
         interrupted.
     """
-    from judge_audit.cli.app import Interrupted, WrongUse, build
-
     wordy = TRACEBACK in arguments
+    words = [word for word in arguments if word != TRACEBACK]
     try:
-        code = build()([word for word in arguments if word != TRACEBACK])
-    except WrongUse as error:
-        error.show()
-        return EXIT_USAGE
-    except (KeyboardInterrupt, Interrupted):
+        code = _run(words)
+    except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -57,6 +53,24 @@ def run_command(arguments: list[str]) -> int:
     if code == EXIT_INTERRUPTED:  # some versions of the parser return it, some raise
         _say("interrupted. Nothing committed is lost: the same command goes on from there.")
     return code
+
+
+def _run(words: list[str]) -> int:
+    """Answer a plain question at once; else build the tree of commands and run one."""
+    from judge_audit.cli.questions import answer, question_in
+
+    if (asked := question_in(words)) is not None:
+        sys.stdout.write(answer(asked))
+        return EXIT_GOOD
+    from judge_audit.cli.app import Interrupted, WrongUse, build
+
+    try:
+        return build()(words)
+    except WrongUse as error:
+        error.show()
+        return EXIT_USAGE
+    except Interrupted:
+        return EXIT_INTERRUPTED
 
 
 def _say(text: str) -> None:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import typer
 
 from judge_audit.cli.options import AS_JSON, LAKE
 from judge_audit.cli.output import print_json, print_result
-from judge_audit.cli.project import opened, project_here
-from judge_audit.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from judge_audit.lake.connect import View
-    from judge_audit.lake.sql import Format
-
-FORMATS: tuple[Format, ...] = ("table", "csv", "json")
+from judge_audit.cli.project import opened
+from judge_audit.cli.questions import Question, answer, views_here
 
 
 def commands() -> typer.Typer:
@@ -39,34 +31,32 @@ def sql(
     as_json: bool = AS_JSON,
 ) -> None:
     """Answer one question in SQL."""
-    from judge_audit.lake.sql import run_sql
-
-    chosen = next((known for known in FORMATS if known == ("json" if as_json else form)), None)
-    if chosen is None:
-        raise UsageError(f"there is no format “{form}”; the formats are {', '.join(FORMATS)}.")
-    text = sys.stdin.read() if question == "-" else question
-    answer = run_sql(opened(lake), text, chosen, views=_views())
-    typer.echo(answer, nl=False)
+    typer.echo(answer(Question(question, lake, form, as_json)), nl=False)
 
 
-def tables(lake: str | None = LAKE, as_json: bool = AS_JSON) -> None:
-    """List the tables and views, with their rows and what they tell."""
+def tables(
+    count: bool = typer.Option(False, "--count", help="Count exactly, views too; that reads the whole lake."),
+    lake: str | None = LAKE,
+    as_json: bool = AS_JSON,
+) -> None:
+    """List the tables and views, with what they tell and the rows that commits added to each table."""
     from judge_audit.lake.connect import relations
 
-    listed = relations(opened(lake), _views())
+    listed = relations(opened(lake), views_here(), count=count)
     if as_json:
         print_json([asdict(entry) for entry in listed])
         return
     wide = max(len(entry.name) for entry in listed)
     for entry in listed:
-        typer.echo(f"{entry.name:<{wide}}  {entry.kind:<5}  {entry.rows:>11,}  {entry.meaning}")
+        rows = "" if entry.rows is None else f"{entry.rows:,}"
+        typer.echo(f"{entry.name:<{wide}}  {entry.kind:<5}  {rows:>11}  {entry.meaning}")
 
 
 def views(lake: str | None = LAKE) -> None:
     """Print the SQL that serves plain DuckDB: judge-audit lake views > views.sql; duckdb -init views.sql."""
     from judge_audit.lake.connect import views_sql
 
-    typer.echo(views_sql(opened(lake), views=_views()), nl=False)
+    typer.echo(views_sql(opened(lake), views=views_here()), nl=False)
 
 
 def compact(
@@ -103,10 +93,3 @@ def compact(
         dry_run=dry_run,
     )
     print_result(asdict(done), compaction_lines(done), as_json=as_json)
-
-
-def _views() -> dict[str, View]:
-    """Give the shipped views, and those of the project in whose folder this is asked."""
-    from judge_audit.audits.plugins import find_views
-
-    return {name: part.thing for name, part in find_views(project_here()).items()}

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.core.lake_address import DEFAULT_LAKE, LAKE_VARIABLE, lake_of_project
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -47,12 +49,10 @@ def project_here() -> str:
 
 def lake_here(option: str | None) -> str:
     """Say which lake is meant: the option, else ./audit.yaml, else the environment, else a folder here."""
-    from judge_audit.core.configuration import DEFAULT_LAKE, LAKE_VARIABLE
-
     if option:
         return option
     if Path(AUDIT_FILE).exists():
-        return configured(AUDIT_FILE).lake
+        return lake_of_project(Path(AUDIT_FILE)) or configured(AUDIT_FILE).lake
     return os.environ.get(LAKE_VARIABLE) or DEFAULT_LAKE
 
 

@@ -26,6 +26,7 @@ from judge_audit.core.audit_blocks import (
 )
 from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.json_schemas import derived_schema, schema_errors, shipped_schema
+from judge_audit.core.lake_address import DEFAULT_LAKE, LAKE_VARIABLE
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 FOLDERS = ("axes", "judges", "checks", "kinds", "suites", "uses", "cards", "views")
 """Where a team's own parts are, one file each."""
 
-LAKE_VARIABLE = "JUDGE_AUDIT_LAKE"
-DEFAULT_LAKE = "judge-audit-lake"
 DEFAULT_JUDGE = "brisque"
 SCHEMA = "audit/audit.schema.json"
 """Derived from `Configuration` below and written by `make schemas`; a test fails when it is out of date."""

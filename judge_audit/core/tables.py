@@ -12,7 +12,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from judge_audit.core.errors import MachineryError
 from judge_audit.core.resources import read_shipped
@@ -245,7 +244,7 @@ def check_keys(name: str, table: pa.Table) -> None:
 def sort_by_key(name: str, table: pa.Table) -> pa.Table:
     """Put rows in the canonical order: by key, in the order in which the key's columns are declared."""
     order = [(column, "ascending") for column in definition(name).key]
-    return table.take(pc.sort_indices(table, sort_keys=order))
+    return table.sort_by(order)
 
 
 def reference_markdown() -> str:

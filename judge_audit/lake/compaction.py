@@ -10,7 +10,6 @@ the other takes its parts away again. Commits that arrive meanwhile are kept nex
 from __future__ import annotations
 
 import io
-import json
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,10 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from judge_audit.core.digests import canonical_json, row_digest
+from judge_audit.core.digests import row_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import TABLES, definition, from_rows
-from judge_audit.lake.lake import FORMAT, LAKE_FILE
+from judge_audit.lake.lake import COMPACTED_FORMAT, raise_format
 from judge_audit.lake.records import COMMITS, FOLDER, PART_PATH, Part, Snapshot
 from judge_audit.lake.relations import COMPACTED
 from judge_audit.lake.retention import Decided, Purged, Retention, decide
@@ -114,7 +113,8 @@ def compact(
     storage, before = lake.storage, lake.contents()
     overdue = overdue_files(storage, before, when)
     if not dry_run:
-        _raise_format(storage, before)
+        if before.snapshot is not None:
+            raise_format(storage, COMPACTED_FORMAT)
         for path in overdue:
             storage.remove(path)
     retention = Retention(keep_days, keep_audits)
@@ -122,7 +122,7 @@ def compact(
     compaction_id = uuid.uuid4().hex
     merged = Merged()
     try:
-        merge(storage, before.parts, compaction_id, decided.going, merged, dry=dry_run)
+        merge(storage, before.all_parts, compaction_id, decided.going, merged, dry=dry_run)
         _record_purges(storage, merged, decided, retention.rule, when, compaction_id, dry=dry_run)
         made = _snapshot(storage, before, merged, set(overdue), when, grace, compaction_id)
         outcome = _told(before, merged, decided, made, removed=len(overdue), dry=dry_run)
@@ -147,7 +147,7 @@ def _told(
         reason="",
         commits=len(before.records),
         parts_before=len(before.parts),
-        parts_after=len(merged.parts),
+        parts_after=sum(not part.origin for part in merged.parts),
         removed=removed,
         waiting=len(made.retired),
         purged=decided.purged,
@@ -177,12 +177,6 @@ def _see(keep_days: float | None, keep_audits: int | None, grace: timedelta) -> 
         raise UsageError(f"--keep-audits {keep_audits}: name how many audits of each judge stay, 0 or more.")
     if grace < SHORTEST_GRACE:
         raise UsageError("the time of grace is at least a minute: somebody may be reading.")
-
-
-def _raise_format(storage: Storage, before: Contents) -> None:
-    """Have judge-audits that know of no compaction refuse the lake, before anything they would read is removed."""
-    if before.snapshot is not None and json.loads(storage.get(LAKE_FILE)).get("format") != FORMAT:
-        storage.put(LAKE_FILE, canonical_json({"format": FORMAT}).encode())
 
 
 def overdue_files(storage: Storage, before: Contents, when: datetime) -> list[str]:
@@ -275,7 +269,7 @@ def _settle(lake: Lake, before: Contents, made: Snapshot, decided: Decided) -> s
             return "an audit, a gate or a signature arrived while retention decided; nothing changed, run it again"
     if not lake.storage.put_if_absent(made.path, made.as_json()):
         return "another compaction was faster; nothing is lost"
-    _raise_format(lake.storage, lake.contents())
+    raise_format(lake.storage, COMPACTED_FORMAT)
     return ""
 
 
@@ -425,7 +419,10 @@ def write_part(
                 f"rows of table “{table}” come back changed from Parquet; nothing was put together."
             )
         storage.put(path, buffer.getvalue())
-    return Part(table, partition, path, rows.num_rows, digest)
+    column = definition(table).partition_column
+    counts = {entry["values"]: entry["counts"] for entry in rows[column].value_counts().to_pylist()}
+    partitions = {} if partition else dict(sorted(counts.items()))
+    return Part(table, partition, path, rows.num_rows, digest, partitions)
 
 
 def merge(
@@ -447,6 +444,8 @@ def merge(
         merged: What came of it, added to as parts are written.
         dry: Read everything and write nothing.
     """
+    merged.parts += [part for part in parts if part.origin]
+    parts = [part for part in parts if part.path]
     groups = grouped(parts)
     small = {part.path for group in groups for part in group.parts}
     groups += [Group(part.table, part.partition, (part,)) for part in parts if part.path not in small]
@@ -480,6 +479,7 @@ def _merge_group(
     merged.replaced += [part.path for part in group.parts]
     if rows.num_rows:
         part = write_part(storage, group.table, group.partition, rows, compaction_id, dry=dry)
-        merged.parts.append(part)
+        findings = {digest: audit for part in group.parts for digest, audit in part.findings.items()}
+        merged.parts.append(replace(part, findings=findings))
         if not dry:
             merged.written.append(part.path)

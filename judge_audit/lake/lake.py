@@ -6,6 +6,7 @@ import io
 import json
 import time
 import uuid
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -18,6 +19,7 @@ from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import check_keys, definition, empty, schema, sort_by_key
 from judge_audit.lake.records import (
     COMMITS,
+    SEVERAL,
     Contents,
     Known,
     Part,
@@ -26,20 +28,30 @@ from judge_audit.lake.records import (
     newest_snapshot,
     read_contents,
 )
-from judge_audit.lake.relations import fetch, files_literal, named, table_query
+from judge_audit.lake.relations import Rows, fetch, files_literal, named, references_query, table_query
 from judge_audit.lake.storage import open_storage
+from judge_audit.lake.write_ahead import AHEAD, TABLES, packed, path_of, read_ahead
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from judge_audit.lake.storage import Storage
 
-FORMAT = 2
+FORMAT = 3
 """Number of the lake's layout. Changes are additive; a lake with a higher number is refused."""
+
+COMPACTED_FORMAT = 2
+"""That of a lake that was compacted, in which no audit refers to the rows of another."""
 
 FIRST_FORMAT = 1
 """That of a lake that was never compacted: judge-audits that know of no compaction can read it too."""
+
+ROWS_PER_GROUP = 16_384
+"""Rows of a group within a part that holds several judges, so that a reader of one skips the others."""
+
+RESULTS = frozenset({"curves", "measures", "verdicts", "standings"})
+"""Tables of an audit whose rows may be those of an earlier one, all but the audit's id."""
 
 SLOW = 3600.0
 """Seconds after which a commit looks whether its parts were taken for those of a killed writer."""
@@ -68,7 +80,7 @@ class Lake:
     """An open lake. Nothing in it is ever changed, so records once read are kept."""
 
     storage: Storage
-    _known: Known = field(default_factory=Known, compare=False, repr=False)
+    known: Known = field(default_factory=Known, compare=False, repr=False)
 
     @classmethod
     def open(cls, url: str | Path, *, create: bool = True) -> Lake:
@@ -111,92 +123,166 @@ class Lake:
 
     def has(self, commit_id: str) -> bool:
         """Tell whether a commit is in the lake, whole: by itself or taken in by a compaction."""
-        snapshot = newest_snapshot(self.storage, self._known)
+        snapshot = newest_snapshot(self.storage, self.known)
         commit_id = issued(commit_id, snapshot)
-        if commit_id in self._known.records or (snapshot is not None and commit_id in snapshot.commits):
+        if commit_id in self.known.records or (snapshot is not None and commit_id in snapshot.commits):
             return True
         return self.storage.exists(f"{COMMITS}/{commit_id}.json")
 
-    def commit(self, contents: Mapping[str, pa.Table]) -> Commit:
+    def commit(self, contents: Mapping[str, pa.Table], *, several: bool = False) -> Commit:
         """Add rows to several tables at once, wholly or not at all.
 
-        The same keys are the same commit: the first one wins and later ones write nothing.
+        The same keys are the same commit: the first one wins and later ones write nothing. Where the commit that
+        closes an audit (it holds the audit's row) has row for row the results of an earlier one, it refers to those.
 
         Args:
-            contents: Table name to rows; the partition's column holds one value in each.
+            contents: Table name to rows.
+            several: Whether rows may be of several judges, audits or plans; else one value is a table's partition.
 
         Raises:
             MachineryError: If rows do not fit their table, or the disk refuses.
         """
-        whole = {name: _fitted(name, table) for name, table in contents.items()}
-        commit_id = issued(self.commit_id_of(whole), newest_snapshot(self.storage, self._known))
+        whole = {name: _fitted(name, table, several=several) for name, table in contents.items()}
+        commit_id = issued(self.commit_id_of(whole), newest_snapshot(self.storage, self.known))
         rows = sum(table.num_rows for table in whole.values())
         if self.has(commit_id):
             return Commit(commit_id, new=False, rows=rows)
         started = time.time()
-        parts = tuple(self._write_part(commit_id, name, whole[name]) for name in sorted(whole))
+        whole_audit = "audits" in whole
+        parts = tuple(
+            self._write_part(commit_id, name, whole[name], refers=whole_audit) for name in sorted(whole)
+        )
         if time.time() - started > SLOW and not all(
             self.storage.exists(part.path) for part in parts if part.path
         ):
             raise MachineryError(f"the lake at {self.url} answered too slowly to keep a commit; run again.")
         record = Record(commit_id, parts)
+        if any(part.origin for part in parts):
+            raise_format(self.storage, FORMAT)
         new = self.storage.put_if_absent(f"{COMMITS}/{commit_id}.json", record.as_json())
         if not new:
             for part in parts:
                 if part.path:
                     self.storage.remove(part.path)
+        elif (still := self.known.steady) is not None:
+            self.known.steady = Contents(still.snapshot, (*still.records, record))
         return Commit(commit_id, new=new, rows=rows)
 
-    def _write_part(self, commit_id: str, name: str, table: pa.Table) -> Part:
-        """Write one table's rows as a part that no reader sees before the record names it."""
+    def write_ahead(self, contents: Mapping[str, pa.Table]) -> str:
+        """Put a batch of answers on disk at once; `write_ahead.seal` makes commits of them later.
+
+        Args:
+            contents: As in `commit`, of tables of answers alone.
+
+        Returns:
+            The path of the batch.
+
+        Raises:
+            MachineryError: If rows do not fit their table, or the disk refuses.
+        """
+        whole = {name: _fitted(name, table) for name, table in contents.items()}
+        path = path_of(self.commit_id_of(whole))
+        if self.storage.put_if_absent(path, packed(whole)):
+            self.known.ahead[path] = whole
+        return path
+
+    def _write_part(self, commit_id: str, name: str, table: pa.Table, *, refers: bool) -> Part:
+        """Write one table's rows as a part that no reader sees before the record names it.
+
+        Args:
+            commit_id: The commit.
+            name: The table.
+            table: Its rows.
+            refers: Whether the commit closes an audit, whose results may be those of an earlier one.
+        """
         digest = row_digest(table)
         if not table.num_rows:
             return Part(name, "", "", 0, digest)
         wanted = definition(name)
-        value = table.column(wanted.partition_column)[0].as_py()
-        folder = f"data/{name}/{wanted.partition}={quote(value, safe='')}"
+        counts = {
+            entry["values"]: entry["counts"]
+            for entry in table.column(wanted.partition_column).value_counts().to_pylist()
+        }
+        value = next(iter(counts)) if len(counts) == 1 else ""
+        closes = refers and name in RESULTS and value
+        content = row_digest(table.drop_columns([wanted.partition_column])) if closes else ""
+        if content and (origin := self._origin(name, content)):
+            return Part(name, value, "", table.num_rows, digest, origin=origin)
+        folder = f"data/{name}/{wanted.partition}={quote(value, safe='') if value else SEVERAL}"
         path = f"{folder}/part-{commit_id}-{uuid.uuid4().hex[:8]}.parquet"
         buffer = io.BytesIO()
-        pq.write_table(table, buffer, compression="zstd")
+        pq.write_table(table, buffer, compression="zstd", row_group_size=None if value else ROWS_PER_GROUP)
         self.storage.put(path, buffer.getvalue())
-        return Part(name, value, path, table.num_rows, digest)
+        partitions = {} if value else dict(sorted(counts.items()))
+        return Part(
+            name, value, path, table.num_rows, digest, partitions, {content: value} if content else {}
+        )
+
+    def _origin(self, table: str, content: str) -> str:
+        """Find the audit that has rows of this content of its own; "" if none has."""
+        for part in self.contents().all_parts:
+            if part.table == table and content in part.findings:
+                return part.findings[content]
+        return ""
 
     def contents(self) -> Contents:
-        """Read what the lake holds now.
+        """Read what the lake holds now, or held when it was asked to stand still.
 
         Raises:
             MachineryError: If a record is damaged.
         """
-        return read_contents(self.storage, self._known)
+        return self.known.steady or read_contents(self.storage, self.known)
 
-    def files(self, table: str, partition: str | Collection[str] | None = None) -> list[str]:
-        """List the committed files of a table, in the order of their commits.
+    @contextmanager
+    def standing_still(self) -> Iterator[Lake]:
+        """List the lake once: until the end, every reading sees what it holds now and what is committed here."""
+        outer = self.known.steady
+        self.known.steady = self.contents()
+        try:
+            yield self
+        finally:
+            self.known.steady = outer
+
+    def parts(self, table: str, partitions: str | Collection[str] | None = None) -> list[Part]:
+        """List the committed parts of a table: what every reader goes by.
 
         Args:
             table: The table.
-            partition: Only those of this judge, audit or plan, or of these.
+            partitions: Only those of this judge, audit or plan, or of these.
         """
-        wanted = definition(table).name
-        meant = {partition} if isinstance(partition, str) else partition
-        return self.storage.locate(
-            [
-                part.path
-                for part in self.contents().parts
-                if part.table == wanted and (not part.partition or meant is None or part.partition in meant)
-            ]
+        contents, wanted = self.contents(), definition(table).name
+        meant = (
+            {partitions} if isinstance(partitions, str) else None if partitions is None else set(partitions)
         )
+        if meant is not None and (origins := contents.origins(wanted)):
+            meant |= {origins[name] for name in meant if name in origins}
+        return [part for part in contents.parts if part.table == wanted and part.may_hold(meant)]
+
+    def files(self, table: str, partition: str | Collection[str] | None = None) -> list[str]:
+        """Give the committed files of a table where DuckDB and PyArrow find them, in the order of their commits."""
+        return self.storage.locate([part.path for part in self.parts(table, partition)])
+
+    def origins(self, table: str) -> dict[str, str]:
+        """Give the audits that refer to another one's rows of a table, each with the audit that has them."""
+        return self.contents().origins(table)
 
     def partitions(self, table: str) -> dict[str, int] | None:
         """Count the rows of each judge, audit, plan or run of a table, in the order of their names.
 
         Returns:
-            Rows by partition; None where some parts hold several, so that only their rows could tell.
+            Rows by partition; None where some parts hold several that were not counted, so that only their rows
+            could tell.
         """
         wanted, counts = definition(table).name, dict[str, int]()
-        for part in self.contents().parts:
+        for part in self.contents().all_parts:
             if part.table == wanted and part.rows:
-                counts[part.partition] = counts.get(part.partition, 0) + part.rows
+                for name, rows in (part.partitions or {part.partition: part.rows}).items():
+                    counts[name] = counts.get(name, 0) + rows
         return None if "" in counts else dict(sorted(counts.items()))
+
+    def row_count(self, table: str) -> int:
+        """Count a table's rows as they were committed, by the records alone; a key written twice counts twice."""
+        return sum(part.rows for part in self.contents().all_parts if part.table == definition(table).name)
 
     def read(self, table: str, **equals: Any) -> pa.Table:  # noqa: ANN401 - any column's value
         """Read a table's committed rows, every key once, in the order of its key.
@@ -234,20 +320,68 @@ class Lake:
         partition: set[str] | None = None
         if isinstance(condition, (str, list, tuple)):
             partition = {str(condition)} if isinstance(condition, str) else set(map(str, condition))
-        files = self.files(table, partition)
-        if not files:
+        relations: dict[str, pa.Table] = {}
+        ahead = self._ahead(partition) if table in TABLES else {}
+        rows = self._rows(table, partition, ahead, relations)
+        if rows is None:
             return empty(table).select(list(columns))
-        calls = self.files("calls", partition) if table == "scores" else []
-        query = table_query(table, files_literal(files), files_literal(calls) if calls else None)
+        calls = self._rows("calls", partition, ahead, relations) if table == "scores" else None
+        query = references_query(table_query(table, rows, calls), table, self.origins(table))
         tests = " AND ".join(_test(name, value) for name, value in equals.items()) or "true"
         # names come from the table's definition, values are bound
         text = f"SELECT {', '.join(map(named, columns))} FROM ({query}) WHERE {tests}"  # noqa: S608
         bound = [_plain(value) for value in equals.values()]
         try:
-            rows = fetch(text, bound)
+            found = fetch(text, bound, relations)
         except MachineryError as error:
             raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
-        return rows.cast(empty(table).select(list(columns)).schema)
+        return found.cast(empty(table).select(list(columns)).schema)
+
+    def _ahead(self, judges: Collection[str] | None) -> dict[str, dict[str, pa.Table]]:
+        """Read the batches of some judges that are in no commit yet; it is done before commits are listed."""
+        return {
+            path: tables
+            for path, tables in read_ahead(self.storage, self.known).items()
+            if judges is None or not _judges_of(tables).isdisjoint(judges)
+        }
+
+    def _rows(
+        self,
+        table: str,
+        partition: Collection[str] | None,
+        ahead: Mapping[str, Mapping[str, pa.Table]],
+        relations: dict[str, pa.Table],
+    ) -> Rows | None:
+        """Say where a table's rows are, and put those in memory among the relations; None if there are none."""
+        files = self.files(table, partition)
+        waiting = [
+            tables[table].append_column(
+                "commit_id", pa.array([_batch(path)] * tables[table].num_rows, pa.string())
+            )
+            for path, tables in ahead.items()
+            if table in tables
+        ]
+        if waiting:
+            relations[f"ahead_{table}"] = pa.concat_tables(waiting)
+        if not files and not waiting:
+            return None
+        return Rows(files_literal(files) if files else None, f"ahead_{table}" if waiting else None)
+
+
+def _judges_of(tables: Mapping[str, pa.Table]) -> set[str]:
+    """Name the judges whose answers a batch holds."""
+    return {judge for table in tables.values() for judge in table["judge_id"].unique().to_pylist()}
+
+
+def _batch(path: str) -> str:
+    """Give the id of the commit that a batch would be."""
+    return path.removeprefix(f"{AHEAD}/").removesuffix(".arrow")
+
+
+def raise_format(storage: Storage, number: int) -> None:
+    """Have judge-audits that do not know a format refuse the lake, before anything of it is written there."""
+    if json.loads(storage.get(LAKE_FILE)).get("format", 0) < number:
+        storage.put(LAKE_FILE, canonical_json({"format": number}).encode())
 
 
 def _test(name: str, value: Any) -> str:  # noqa: ANN401 - any column's value
@@ -278,7 +412,7 @@ def _check_format(storage: Storage) -> None:
         )
 
 
-def _fitted(name: str, table: pa.Table) -> pa.Table:
+def _fitted(name: str, table: pa.Table, *, several: bool = False) -> pa.Table:
     """Bring rows into the table's own columns, types and order, or say why they do not fit."""
     wanted = definition(name)
     if set(table.column_names) != set(schema(name).names):
@@ -289,7 +423,7 @@ def _fitted(name: str, table: pa.Table) -> pa.Table:
     except (ValueError, TypeError, NotImplementedError) as error:
         raise MachineryError(f"rows for table “{name}” do not have its types: {error}") from error
     check_keys(name, table)
-    if table.num_rows and len(table.column(wanted.partition_column).unique()) > 1:
+    if not several and table.num_rows and len(table.column(wanted.partition_column).unique()) > 1:
         raise MachineryError(f"a commit to table “{name}” holds one {wanted.partition_column}, not several.")
     if wanted.partition == "judge":
         table = _first_answers(table, wanted.key)

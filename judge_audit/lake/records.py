@@ -21,7 +21,9 @@ from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import MachineryError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+
+    import pyarrow as pa
 
     from judge_audit.lake.storage import Storage
 
@@ -29,6 +31,9 @@ PART_PATH = re.compile(
     r"data/(?P<table>\w+)/(?P<level>\w+)=(?P<value>[^/]+)/part-(?P<commit>[0-9a-f]{32})-[0-9a-f]+\.parquet"
 )
 """Where a part may be. A record that names anything else is not ours, and is refused."""
+
+SEVERAL = "several"
+"""Stands for the partition in the path of a part that holds rows of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +43,13 @@ class Part:
     Attributes:
         table: The table's name.
         partition: Value of the partition's column; empty when there are no rows, or rows of several.
-        path: The part relative to the lake; empty when there are no rows.
+        path: The part relative to the lake; empty when there are no rows, or those of another audit stand for them.
         rows: How many rows.
         row_digest: Digest of the rows, whatever their order or file.
+        partitions: Rows by partition where a part holds several; empty where one is all, or they were not counted.
+        findings: The audits whose results these are, by the digest of their rows without the audit's id: by it the
+            next audit knows that it found the same.
+        origin: The audit whose rows are this audit's rows too, all but the id; "" where it has its own.
     """
 
     table: str
@@ -48,6 +57,38 @@ class Part:
     path: str
     rows: int
     row_digest: str
+    partitions: Mapping[str, int] = field(default_factory=dict)
+    findings: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+    def may_hold(self, partitions: Collection[str] | None) -> bool:
+        """Tell whether rows of some partitions may be in this part; of any if None."""
+        if partitions is None or (not self.partition and not self.partitions):
+            return True
+        return (
+            self.partition in partitions if self.partition else bool(self.partitions.keys() & set(partitions))
+        )
+
+    def details(self) -> dict[str, Any]:
+        """Give what a record says of a part besides its path, without what goes without saying."""
+        told: dict[str, Any] = {"partition": self.partition, "rows": self.rows, "row_digest": self.row_digest}
+        more = {"partitions": dict(self.partitions), "findings": dict(self.findings), "origin": self.origin}
+        return told | {name: value for name, value in more.items() if value}
+
+
+def _part(table: str, path: str, entry: Mapping[str, Any]) -> Part:
+    """Read what a record says of a part."""
+    counts = {str(name): int(rows) for name, rows in entry.get("partitions", {}).items()}
+    return Part(
+        table,
+        str(entry["partition"]),
+        path,
+        int(entry["rows"]),
+        str(entry["row_digest"]),
+        counts,
+        {str(digest): str(audit) for digest, audit in entry.get("findings", {}).items()},
+        str(entry.get("origin", "")),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +101,7 @@ class Record:
     def as_json(self) -> bytes:
         """Write the record."""
         tables = {
-            part.table: {
-                "files": [part.path] if part.path else [],
-                "partition": part.partition,
-                "row_digest": part.row_digest,
-                "rows": part.rows,
-            }
-            for part in self.parts
+            part.table: {"files": [part.path] if part.path else [], **part.details()} for part in self.parts
         }
         return canonical_json({"commit_id": self.commit_id, "tables": tables}).encode()
 
@@ -85,7 +120,7 @@ def parse_record(name: str, content: bytes) -> Record:
         document: dict[str, Any] = json.loads(content)
         commit_id = document["commit_id"]
         parts = tuple(
-            Part(table, entry["partition"], path, entry["rows"], entry["row_digest"])
+            _part(table, path, entry)
             for table, entry in sorted(document["tables"].items())
             for path in (entry["files"] or [""])
         )
@@ -125,18 +160,36 @@ class Contents:
     records: tuple[Record, ...]
 
     @property
-    def parts(self) -> list[Part]:
-        """All parts with rows, those of the compaction first."""
+    def all_parts(self) -> list[Part]:
+        """All parts, those of the compaction first; those whose rows are another audit's too."""
         parts_of_snapshot = list(self.snapshot.parts) if self.snapshot else []
-        return parts_of_snapshot + [part for record in self.records for part in record.parts if part.path]
+        return parts_of_snapshot + [part for record in self.records for part in record.parts]
+
+    @property
+    def parts(self) -> list[Part]:
+        """All parts with a file, those of the compaction first."""
+        return [part for part in self.all_parts if part.path]
+
+    def origins(self, table: str) -> dict[str, str]:
+        """Give the audits that refer to another one's rows of a table, each with the audit that has them."""
+        return {part.partition: part.origin for part in self.all_parts if part.table == table and part.origin}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Known:
-    """What was read already; records never change."""
+    """What was read already; records never change.
+
+    Attributes:
+        records: Commits by id.
+        snapshots: The newest compaction by the name of its record.
+        ahead: Rows that were written ahead and are in no commit yet, by file, by table.
+        steady: What the lake held when somebody asked for it to stand still; None where each reading looks anew.
+    """
 
     records: dict[str, Record] = field(default_factory=dict)
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
+    ahead: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
+    steady: Contents | None = None
 
 
 def newest_snapshot(storage: Storage, known: Known) -> Snapshot | None:
@@ -230,8 +283,7 @@ class Snapshot:
         """Write the record."""
         tables: dict[str, list[dict[str, Any]]] = {}
         for part in self.parts:
-            entry = {"file": part.path, "partition": part.partition, "rows": part.rows}
-            tables.setdefault(part.table, []).append(entry | {"row_digest": part.row_digest})
+            tables.setdefault(part.table, []).append({"file": part.path, **part.details()})
         content = {
             "number": self.number,
             "compaction_id": self.compaction_id,
@@ -269,7 +321,7 @@ def parse_snapshot(name: str, content: bytes) -> Snapshot:
     try:
         document: dict[str, Any] = json.loads(content)
         parts = tuple(
-            Part(table, str(entry["partition"]), entry["file"], int(entry["rows"]), str(entry["row_digest"]))
+            _part(table, entry["file"], entry)
             for table, entries in sorted(document["tables"].items())
             for entry in entries
         )
@@ -310,6 +362,8 @@ def _is_ours(name: str, snapshot: Snapshot) -> bool:
 
 def _lies_in_place(part: Part, commits: frozenset[str]) -> bool:
     """See that a part is one that a compaction wrote, or one of a commit that was taken in."""
+    if part.origin and not part.path:
+        return True
     written = COMPACTED_PATH.fullmatch(part.path)
     original = PART_PATH.fullmatch(part.path)
     if written:

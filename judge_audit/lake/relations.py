@@ -9,6 +9,7 @@ the lowest commit.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from judge_audit.core.errors import MachineryError
 from judge_audit.core.tables import definition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -65,36 +66,77 @@ def files_literal(files: Sequence[str]) -> str:
     return "[" + ", ".join(quoted(file) for file in files) + "]"
 
 
-def rows_of(table: str, files: str) -> str:
-    """Give the query for all rows of the named files: the table's columns, `commit_id` and `filename`.
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Where rows of a table are, as SQL can say it.
+
+    Attributes:
+        files: An expression for the list of its committed files, None if there are none.
+        relation: The name of a relation in memory with the table's columns and `commit_id`, None if there is none.
+    """
+
+    files: str | None
+    relation: str | None = None
+
+
+def rows_of(table: str, rows: Rows) -> str:
+    """Give the query for all rows: the table's columns, `commit_id` and `filename`.
 
     A column that older parts lack is NULL.
 
     Args:
         table: The table.
-        files: An SQL expression for the list of files.
+        rows: Where they are.
     """
-    parts = f"read_parquet({files}, union_by_name = true, filename = true, hive_partitioning = false)"
-    typed = f"SELECT *, CAST(NULL AS VARCHAR) AS commit_id FROM ({typed_empty(table)})"
-    whole = f"SELECT * FROM {parts} UNION ALL BY NAME {typed}"
-    return f"SELECT {_columns(table)}, filename, {COMMIT} AS commit_id FROM ({whole})"
+    typed = f"SELECT *, CAST(NULL AS VARCHAR) AS commit_id, '' AS filename FROM ({typed_empty(table)})"
+    sources = [typed]
+    if rows.files is not None:
+        parts = (
+            f"read_parquet({rows.files}, union_by_name = true, filename = true, hive_partitioning = false)"
+        )
+        whole = f"SELECT * FROM {parts} UNION ALL BY NAME {typed}"
+        sources.append(f"SELECT {_columns(table)}, filename, {COMMIT} AS commit_id FROM ({whole})")
+    if rows.relation is not None:
+        sources.append(f"SELECT *, '' AS filename FROM {rows.relation}")
+    return " UNION ALL BY NAME ".join(sources[1:]) if len(sources) > 1 else typed
 
 
-def table_query(table: str, files: str | None, calls: str | None = None) -> str:
+def table_query(table: str, rows: Rows, calls: Rows | None = None) -> str:
     """Give the query for a table: every key once.
 
     Args:
         table: The table.
-        files: An SQL expression for the list of its committed files, None if there are none.
+        rows: Where its rows are.
         calls: The same for table `calls`: a score counts only if the call it came with counts.
     """
-    if files is None:
+    if rows.files is None and rows.relation is None:
         return typed_empty(table)
-    rows = rows_of(table, files)
+    every = rows_of(table, rows)
     if table == "scores" and calls is not None:
         lost = _ranked("calls", rows_of("calls", calls), "> 1")
-        rows = f"SELECT * FROM ({rows}) ANTI JOIN ({lost}) USING (judge_id, probe_id, repeat, commit_id)"
-    return f"SELECT {_columns(table)} FROM ({_ranked(table, rows, '= 1')})"
+        every = f"SELECT * FROM ({every}) ANTI JOIN ({lost}) USING (judge_id, probe_id, repeat, commit_id)"
+    return f"SELECT {_columns(table)} FROM ({_ranked(table, every, '= 1')})"
+
+
+def references_query(query: str, table: str, origins: Mapping[str, str]) -> str:
+    """Add the rows of audits that refer to those of another one, under their own ids.
+
+    Args:
+        query: The table's query.
+        table: The table.
+        origins: Audits with the audit whose rows are theirs too.
+    """
+    if not origins:
+        return query
+    pairs = ", ".join(f"({quoted(audit)}, {quoted(origin)})" for audit, origin in sorted(origins.items()))
+    columns = ", ".join(
+        "refers.audit_id" if column.name == "audit_id" else f"has.{named(column.name)}"
+        for column in definition(table).columns
+    )
+    return (
+        f"WITH has AS ({query}) SELECT * FROM has UNION ALL SELECT {columns} FROM has "
+        f"JOIN (VALUES {pairs}) AS refers(audit_id, origin) ON has.audit_id = refers.origin"
+    )
 
 
 def _columns(table: str) -> str:
@@ -119,12 +161,13 @@ def _ranked(table: str, rows: str, rank: str) -> str:
     return f"SELECT * FROM ({rows}) QUALIFY row_number() OVER ({over}) {rank}"
 
 
-def fetch(query: str, bound: Sequence[Any]) -> pa.Table:
+def fetch(query: str, bound: Sequence[Any], relations: Mapping[str, pa.Table] | None = None) -> pa.Table:
     """Ask a question that needs no views and leaves nothing behind.
 
     Args:
         query: One SELECT.
         bound: Values of its parameters.
+        relations: Tables in memory that it may name.
 
     Raises:
         MachineryError: With DuckDB's own words, if it cannot be answered.
@@ -132,6 +175,8 @@ def fetch(query: str, bound: Sequence[Any]) -> pa.Table:
     import duckdb  # noqa: PLC0415 - a tenth of a second that commits alone need not pay
 
     with _engine(os.getpid()).cursor() as connection:
+        for name, table in (relations or {}).items():
+            connection.register(name, table)
         try:
             rows: pa.Table = connection.sql(query, params=list(bound)).to_arrow_table()
         except duckdb.Error as error:

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.formatting import harmless
-from judge_audit.core.tables import TABLES
-from judge_audit.lake.connect import connect
-from judge_audit.lake.relations import files_literal
+from judge_audit.lake.connect import choose, serve
+from judge_audit.lake.relations import files_literal, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from judge_audit.lake.connect import View
+    from judge_audit.lake.connect import Chosen, View
     from judge_audit.lake.lake import Lake
 
 Format = Literal["table", "csv", "json"]
@@ -62,23 +61,41 @@ def run_sql(lake: Lake, text: str, fmt: Format = "table", *, views: Mapping[str,
     """
     import duckdb  # noqa: PLC0415 - a tenth of a second, paid only by those who ask in SQL
 
-    with connect(lake, views) as connection:
-        question = checked(connection, text)
-        lock(connection, lake)
+    try:
+        names, rows = _answer(lake, text, views, [text])
+    except duckdb.CatalogException:
+        # A name that is not there: with all tables and views at hand DuckDB says which was meant.
         try:
-            result = connection.execute(question)
-            names = [entry[0] for entry in result.description or []]
-            rows = result.fetchall()
-        except duckdb.IOException as error:
-            raise MachineryError(f"the lake at {lake.url} cannot be read: {error}") from error
-        except duckdb.Error as error:
+            names, rows = _answer(lake, text, views, None)
+        except duckdb.CatalogException as error:
             raise UsageError(f"{error}") from error
     return _written(names, rows, fmt)
 
 
-def lock(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
-    """Close a connection to everything but the committed files of a lake, for good."""
-    committed = [file for name in TABLES for file in lake.files(name)]
+def _answer(
+    lake: Lake, text: str, views: Mapping[str, View] | None, asked: Sequence[str] | None
+) -> tuple[list[str], list[Any]]:
+    """Answer one question on a connection of its own."""
+    import duckdb  # noqa: PLC0415 - see above
+
+    chosen = choose(lake, views, asked)
+    with serve(chosen, lake.url) as connection:
+        question = checked(connection, text)
+        lock(connection, chosen)
+        try:
+            result = connection.execute(question)
+            return [entry[0] for entry in result.description or []], result.fetchall()
+        except duckdb.CatalogException:
+            raise
+        except duckdb.IOException as error:
+            raise MachineryError(f"the lake at {lake.url} cannot be read: {error}") from error
+        except duckdb.Error as error:
+            raise UsageError(f"{error}") from error
+
+
+def lock(connection: duckdb.DuckDBPyConnection, chosen: Chosen) -> None:
+    """Close a connection to everything but the committed files of its tables, for good."""
+    committed = [file for listed in chosen.files.values() for file in listed]
     for setting in (
         f"SET allowed_paths = {files_literal(committed)}",
         "SET enable_external_access = false",
@@ -103,7 +120,8 @@ def checked(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     """
     explain = EXPLAIN.match(text)
     question = text[explain.end() :] if explain else text
-    ((answer,),) = connection.execute("SELECT json_serialize_sql(?)", [question]).fetchall()
+    # Written out: to bind one text DuckDB imports pandas, which takes longer than most questions.
+    ((answer,),) = connection.execute(f"SELECT json_serialize_sql({quoted(question)})").fetchall()
     tree: dict[str, Any] = json.loads(answer)
     if tree["error"]:
         said = tree.get("error_message", "")
@@ -245,6 +263,7 @@ def questions(
         views: The views to add to the tables; the shipped ones if not given.
         asked: The texts that will be asked, which is quicker; not given, any may be.
     """
-    with connect(lake, views, asked) as connection:
-        lock(connection, lake)
+    chosen = choose(lake, views, asked)
+    with serve(chosen, lake.url) as connection:
+        lock(connection, chosen)
         yield Questions(lake.url, connection)

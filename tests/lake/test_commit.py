@@ -14,6 +14,7 @@ from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import from_rows, schema
 from judge_audit.lake import Lake
 from judge_audit.lake.connect import connect
+from judge_audit.lake.lake import FORMAT
 
 KILLED_WRITER = """
 import os, signal, sys
@@ -153,8 +154,8 @@ def test_a_record_that_points_outside_the_data_folder_is_refused(lake, path):
 
 
 def test_a_lake_of_a_newer_format_is_refused_with_what_to_do(tmp_path):
-    (tmp_path / "lake.json").write_text('{"format": 3}')
-    with pytest.raises(UsageError, match=r"format 3.*Install a newer judge-audit"):
+    (tmp_path / "lake.json").write_text(f'{{"format": {FORMAT + 1}}}')
+    with pytest.raises(UsageError, match=rf"format {FORMAT + 1}.*Install a newer judge-audit"):
         Lake.open(tmp_path)
 
 
