@@ -12,6 +12,7 @@ from judge_audit.audits.pipeline import LocalExecutor, run_stages
 from judge_audit.core.configuration import resolve
 from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
+from judge_audit.lake.compaction import tidy
 from judge_audit.lake.connect import connect as open_views
 
 if TYPE_CHECKING:
@@ -111,7 +112,9 @@ def audit(
     if isinstance(judge, (str, Path)):
         choices["judge"] = str(judge)
     configuration = resolve(None, choices)
-    done = run_stages(LocalExecutor(AuditContext(configuration, load_judge(judge))))
+    context = AuditContext(configuration, load_judge(judge))
+    done = run_stages(LocalExecutor(context))
+    tidy(context.lake)
     outcome = done.outcome
     return Audit(
         done.prepared.audit_id, outcome.position, configuration.lake, Path(outcome.report), outcome.document

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from judge_audit.audits.stages import budget, check, combinations, gate, plan, report, score
 from judge_audit.core.progress import Progress
+from judge_audit.lake.write_ahead import seal
 from judge_audit.stimuli.planning.blocks import Block, BlockQueue, Pace, rounds
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def run_stages(executor: LocalExecutor) -> CompletedAudit:
             bought += executor.score(prepared)
             budget.see_budget(context.setup(prepared), prepared)
         budget.close_budget(context.setup(prepared), prepared)
+        seal(context.lake)
     progress.stage("asking the controls")
     executor.controls(prepared)
     progress.stage("measuring")

@@ -29,6 +29,7 @@ from judge_audit.lake.lake import COMPACTED_FORMAT, raise_format
 from judge_audit.lake.records import COMMITS, FOLDER, PART_PATH, Part, Snapshot
 from judge_audit.lake.relations import COMPACTED
 from judge_audit.lake.retention import Decided, Purged, Retention, decide
+from judge_audit.lake.write_ahead import seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -84,6 +85,31 @@ class Compaction:
     dry: bool = False
 
 
+def tidy(lake: Lake, *, now: datetime | None = None) -> Compaction | None:
+    """Keep a lake small at the end of every run: what costs little is done, and nothing is taken away.
+
+    Batches that were written ahead are sealed, files whose time of grace is over are removed, and when many commits
+    have come together their small parts become few. A part is put together with others only where these are about
+    as many rows, so that over the years each row is written anew a few times and no more.
+
+    Args:
+        lake: The lake.
+        now: The time; that of the clock if None.
+
+    Returns:
+        What was put together, None where there was not enough of it.
+
+    Raises:
+        MachineryError: If a part is damaged, or the disk or store refuses.
+    """
+    when = now or datetime.now(UTC)
+    seal(lake)
+    before = lake.contents()
+    for path in overdue_files(lake.storage, before, when):
+        lake.storage.remove(path)
+    return compact(lake, now=when, thrifty=True) if len(before.records) >= OFTEN else None
+
+
 def compact(
     lake: Lake,
     *,
@@ -91,6 +117,7 @@ def compact(
     keep_audits: int | None = None,
     grace: timedelta = GRACE,
     dry_run: bool = False,
+    thrifty: bool = False,
     now: datetime | None = None,
 ) -> Compaction:
     """Put small parts together, let retention take away what nobody needs, remove what was replaced long ago.
@@ -102,6 +129,7 @@ def compact(
             neither nothing is taken away; with both an audit stays that either keeps.
         grace: How long replaced files stay for those who are reading them.
         dry_run: Read everything and write nothing.
+        thrifty: Leave parts alone that are much larger than what they would be put together with.
         now: The time; that of the clock if None.
 
     Raises:
@@ -110,6 +138,8 @@ def compact(
     """
     _see(keep_days, keep_audits, grace)
     when = now or datetime.now(UTC)
+    if not dry_run:
+        seal(lake)
     storage, before = lake.storage, lake.contents()
     overdue = overdue_files(storage, before, when)
     if not dry_run:
@@ -122,7 +152,8 @@ def compact(
     compaction_id = uuid.uuid4().hex
     merged = Merged()
     try:
-        merge(storage, before.all_parts, compaction_id, decided.going, merged, dry=dry_run)
+        groups = grouped(before.parts, thrifty=thrifty)
+        merge(storage, before.all_parts, groups, compaction_id, decided.going, merged, dry=dry_run)
         _record_purges(storage, merged, decided, retention.rule, when, compaction_id, dry=dry_run)
         made = _snapshot(storage, before, merged, set(overdue), when, grace, compaction_id)
         outcome = _told(before, merged, decided, made, removed=len(overdue), dry=dry_run)
@@ -316,6 +347,13 @@ FULL = 500_000
 ALONE = 20_000
 """Rows from which on a judge's (audit's, plan's, …) rows get parts of their own."""
 
+FEW = 2_000
+LARGER = 4
+"""A part of up to so few rows, or so many times the rows of all smaller ones, is put together with them every time."""
+
+OFTEN = 48
+"""Commits since the last compaction from which on the end of a run puts them together."""
+
 ROWS_PER_GROUP = 65_536
 COMMIT_COLUMN = "commit_id"
 
@@ -339,10 +377,14 @@ class Merged:
     lost: set[str] = field(default_factory=set)
 
 
-def grouped(parts: Sequence[Part]) -> list[Group]:
+def grouped(parts: Sequence[Part], *, thrifty: bool = False) -> list[Group]:
     """Say which parts are put together: of one table, and of one partition where that has many rows.
 
     Parts that are large already stay alone.
+
+    Args:
+        parts: All parts with a file.
+        thrifty: Leave those alone, too, that are much larger than the smaller ones together.
     """
     groups = []
     for table in TABLES:
@@ -355,8 +397,21 @@ def grouped(parts: Sequence[Part]) -> list[Group]:
             alone = part.partition if rows[part.partition] >= ALONE else ""
             by_partition.setdefault(alone, []).append(part)
         for partition, small_parts in sorted(by_partition.items()):
-            groups += [Group(table, partition, run) for run in _runs(small_parts)]
+            chosen = _alike(small_parts) if thrifty else small_parts
+            groups += [Group(table, partition, run) for run in _runs(chosen)]
     return groups
+
+
+def _alike(parts: Sequence[Part]) -> list[Part]:
+    """Choose the smallest parts, up to the first that has many more rows than all before it."""
+    chosen: list[Part] = []
+    rows = 0
+    for part in sorted(parts, key=lambda part: (part.rows, part.path)):
+        if rows and part.rows > max(FEW, LARGER * rows):
+            break
+        chosen.append(part)
+        rows += part.rows
+    return chosen
 
 
 def _runs(parts: Sequence[Part]) -> Iterator[tuple[Part, ...]]:
@@ -428,6 +483,7 @@ def write_part(
 def merge(
     storage: Storage,
     parts: Sequence[Part],
+    groups: Sequence[Group],
     compaction_id: str,
     doomed: Doomed,
     merged: Merged,
@@ -439,6 +495,7 @@ def merge(
     Args:
         storage: Where they are.
         parts: All parts that readers see.
+        groups: Those that are put together.
         compaction_id: Names the new ones.
         doomed: What goes, by table.
         merged: What came of it, added to as parts are written.
@@ -446,10 +503,9 @@ def merge(
     """
     merged.parts += [part for part in parts if part.origin]
     parts = [part for part in parts if part.path]
-    groups = grouped(parts)
     small = {part.path for group in groups for part in group.parts}
-    groups += [Group(part.table, part.partition, (part,)) for part in parts if part.path not in small]
-    for group in groups:
+    alone = [Group(part.table, part.partition, (part,)) for part in parts if part.path not in small]
+    for group in (*groups, *alone):
         going = doomed.get(group.table)
         if len(group.parts) < 2 and (going is None or not group.parts):
             merged.parts += group.parts

@@ -321,7 +321,7 @@ class Lake:
         if isinstance(condition, (str, list, tuple)):
             partition = {str(condition)} if isinstance(condition, str) else set(map(str, condition))
         relations: dict[str, pa.Table] = {}
-        ahead = self._ahead(partition) if table in TABLES else {}
+        ahead = self._ahead(wanted.partition_column, partition) if table in TABLES else {}
         rows = self._rows(table, partition, ahead, relations)
         if rows is None:
             return empty(table).select(list(columns))
@@ -337,12 +337,12 @@ class Lake:
             raise MachineryError(f"the lake at {self.url} cannot be read: {error}") from error
         return found.cast(empty(table).select(list(columns)).schema)
 
-    def _ahead(self, judges: Collection[str] | None) -> dict[str, dict[str, pa.Table]]:
-        """Read the batches of some judges that are in no commit yet; it is done before commits are listed."""
+    def _ahead(self, column: str, partitions: Collection[str] | None) -> dict[str, dict[str, pa.Table]]:
+        """Read the batches of some partitions that are in no commit yet; it is done before commits are listed."""
         return {
             path: tables
             for path, tables in read_ahead(self.storage, self.known).items()
-            if judges is None or not _judges_of(tables).isdisjoint(judges)
+            if partitions is None or not _values_of(column, tables).isdisjoint(partitions)
         }
 
     def _rows(
@@ -368,9 +368,14 @@ class Lake:
         return Rows(files_literal(files) if files else None, f"ahead_{table}" if waiting else None)
 
 
-def _judges_of(tables: Mapping[str, pa.Table]) -> set[str]:
-    """Name the judges whose answers a batch holds."""
-    return {judge for table in tables.values() for judge in table["judge_id"].unique().to_pylist()}
+def _values_of(column: str, tables: Mapping[str, pa.Table]) -> set[str]:
+    """Name the partitions whose rows a batch holds."""
+    return {
+        value
+        for table in tables.values()
+        if column in table.column_names
+        for value in table[column].unique().to_pylist()
+    }
 
 
 def _batch(path: str) -> str:

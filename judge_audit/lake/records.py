@@ -183,12 +183,14 @@ class Known:
         records: Commits by id.
         snapshots: The newest compaction by the name of its record.
         ahead: Rows that were written ahead and are in no commit yet, by file, by table.
+        own: The files that this process wrote ahead and has not sealed.
         steady: What the lake held when somebody asked for it to stand still; None where each reading looks anew.
     """
 
     records: dict[str, Record] = field(default_factory=dict)
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
     ahead: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
+    own: list[str] = field(default_factory=list)
     steady: Contents | None = None
 
 

@@ -13,6 +13,7 @@ once, as does any answer that was bought twice.
 from __future__ import annotations
 
 import re
+import threading
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
 
 AHEAD = "ahead"
 NAME = re.compile(r"[0-9a-f]{32}\.arrow")
-TABLES = frozenset({"calls", "scores", "comparisons"})
+TABLES = frozenset({"calls", "scores", "comparisons", "canaries", "canary_scores"})
 """Tables whose rows may be written ahead."""
 
-MOST = 256
+MOST = 1024
 """Batches that a process writes ahead before it seals its own."""
+
+_own = threading.Lock()
 
 
 def path_of(commit_id: str) -> str:
@@ -98,6 +101,26 @@ def read_ahead(storage: Storage, known: Known) -> dict[str, dict[str, pa.Table]]
             known.ahead[path] = unpacked(path, content)
     held = dict(known.ahead)
     return {path: held[path] for path in paths if path in held}
+
+
+def keep(lake: Lake, contents: Mapping[str, pa.Table]) -> None:
+    """Put a batch of answers on disk at once, and seal this process's batches when they are many.
+
+    Args:
+        lake: The lake.
+        contents: Rows by table, those of one judge.
+
+    Raises:
+        MachineryError: If rows do not fit their table, or the disk or store refuses.
+    """
+    path = lake.write_ahead(contents)
+    with _own:
+        lake.known.own.append(path)
+        full = lake.known.own[:] if len(lake.known.own) >= MOST else []
+        if full:
+            lake.known.own.clear()
+    if full:
+        seal(lake, full)
 
 
 def seal(lake: Lake, only: Collection[str] | None = None) -> Commit | None:

@@ -13,6 +13,7 @@ from judge_audit_schemas.rows import ComparisonsRow
 from judge_audit.audits.inputs import planned_mask, planned_pixels
 from judge_audit.audits.model import Answers, Outstanding, Share
 from judge_audit.audits.modes.pictures import PicturesMode
+from judge_audit.audits.stages.answers import Gathered
 from judge_audit.audits.stages.budget import budget_of
 from judge_audit.audits.stages.plan import unanswered
 from judge_audit.audits.stages.score import TRIED
@@ -24,6 +25,7 @@ from judge_audit.judges.calling.comparison_calls import Renderer, compare_block,
 from judge_audit.judges.calling.score_calls import recipe_of
 from judge_audit.judges.controls import comparing_controls
 from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference
+from judge_audit.lake.write_ahead import keep
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.planning.comparisons import ComparisonPlan, plan_comparisons
 from judge_audit.stimuli.rendering import Drawing
@@ -120,6 +122,7 @@ class ComparedMode(PicturesMode):
         comparisons = self.comparisons(setup, prepared.plan_id)
         drawn = _comparisons_of(setup.lake, setup.judge.card.judge_id)
         recipes = _recipes(setup, prepared)
+        gathered = Gathered(setup.lake)
         for control in self.controls(setup, prepared.zones_id):
             answered = _comparisons_of(setup.lake, control.card.judge_id)
             rows: dict[Key, ComparisonsRow] = {}
@@ -127,8 +130,8 @@ class ComparedMode(PicturesMode):
                 key = asked.key
                 if key in drawn and key not in answered and key not in rows:
                     rows[key] = _control_row(control, asked, drawn[key], recipes)
-            if rows:
-                setup.lake.commit({"comparisons": from_rows("comparisons", list(rows.values()))})
+            gathered.add("comparisons", list(rows.values()))
+        gathered.commit()
 
     def read_answers(
         self, setup: ScoringSetup, prepared: Prepared, card: Card, answered: Answered | None
@@ -160,7 +163,7 @@ def _comparisons_of(lake: Lake, judge_id: str) -> dict[Key, ComparisonsRow]:
 
 
 def _buy(setup: ScoringSetup, plan_id: str, shares: Sequence[Sequence[Asked]], share: Share) -> int:
-    """Ask for what is not in the lake yet, commit batch by batch, and count the answers."""
+    """Ask for what is not in the lake yet, keep them batch by batch, and count the answers."""
     judge = setup.judge
     assert isinstance(judge, ComparingJudge)
     items = {row["item_id"]: row for row in setup.plans.items(plan_id)}
@@ -172,7 +175,7 @@ def _buy(setup: ScoringSetup, plan_id: str, shares: Sequence[Sequence[Asked]], s
         batches = (compare_block(judge, asked, pictures, answered, share.budget) for asked in shares)
         for batch in chain.from_iterable(batches):
             if batch.rows:
-                setup.lake.commit({"comparisons": from_rows("comparisons", batch.rows)})
+                keep(setup.lake, {"comparisons": from_rows("comparisons", batch.rows)})
             bought += sum(row["state"] != State.INERT for row in batch.rows)
             if share.on_settled:
                 share.on_settled(batch.settled)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from judge_audit_schemas.rows import ItemsRow, ProbesRow
+from judge_audit_schemas.rows import ItemsRow, JudgeLabelsRow, JudgesRow, ProbesRow
 
 from judge_audit.audits.model import KEYS
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, POOLED
+from judge_audit.lake.write_ahead import keep
 from judge_audit.measures.headroom import COMBO
 from judge_audit.stimuli.sight_probes import SIGHT
 
@@ -30,19 +32,74 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-def register(lake: Lake, cards: Sequence[Card]) -> None:
-    """Put judges and their labels into the lake; one seen before costs nothing."""
+def registration(lake: Lake, cards: Sequence[Card]) -> dict[str, pa.Table]:
+    """Give the rows of judges and labels that the lake does not have yet, by table, to be committed."""
+    ids = [card.judge_id for card in cards]
+    known = set(lake.select("judges", ["judge_id"], {"judge_id": ids})["judge_id"].to_pylist())
+    labels = lake.select("judge_labels", ["judge_id", "name", "version"], {"judge_id": ids}).to_pylist()
+    named = {(row["judge_id"], row["name"], row["version"]) for row in labels}
+    judge_rows: dict[str, JudgesRow] = {}
+    label_rows: dict[str, JudgeLabelsRow] = {}
     for card in cards:
         control = card.kind in {"control", "ruler"}
-        judge = {"judge_id": card.judge_id, "kind": card.kind, "card": card.as_json(), "is_control": control}
-        label = {"judge_id": card.judge_id, "name": card.name, "version": card.version, "is_control": control}
-        lake.commit({"judges": from_rows("judges", [{**judge, "registered_at": datetime.now(UTC)}])})
-        lake.commit({"judge_labels": from_rows("judge_labels", [label])})
+        if card.judge_id not in known:
+            judge_rows[card.judge_id] = {
+                "judge_id": card.judge_id,
+                "kind": card.kind,
+                "card": card.as_json(),
+                "is_control": control,
+                "registered_at": datetime.now(UTC),
+            }
+        if (card.judge_id, card.name, card.version) not in named:
+            label_rows[card.judge_id] = {
+                "judge_id": card.judge_id,
+                "name": card.name,
+                "version": card.version,
+                "is_control": control,
+            }
+    new = {"judges": from_rows("judges", judge_rows.values())} if judge_rows else {}
+    return new | ({"judge_labels": from_rows("judge_labels", label_rows.values())} if label_rows else {})
 
 
-def commit_answers(lake: Lake, calls: Sequence[Row], scores: Sequence[Row]) -> None:
-    """Put answers into the lake."""
-    lake.commit({"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)})
+def register(lake: Lake, cards: Sequence[Card]) -> None:
+    """Put judges and their labels into the lake; those seen before cost nothing."""
+    if new := registration(lake, cards):
+        lake.commit(new, several=True)
+
+
+def keep_answers(lake: Lake, calls: Sequence[Row], scores: Sequence[Row]) -> None:
+    """Put a batch of answers on disk before the next is asked."""
+    keep(lake, {"calls": from_rows("calls", calls), "scores": from_rows("scores", scores)})
+
+
+MANY = 200_000
+"""Rows from which on gathered rows are committed."""
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Rows of several judges that are cheap to make again, committed together: a commit of each would be many files.
+
+    Attributes:
+        lake: Where they go.
+        rows: Rows by table.
+    """
+
+    lake: Lake
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+
+    def add(self, table: str, rows: Sequence[Row]) -> None:
+        """Take rows of a table."""
+        self.rows.setdefault(table, []).extend(rows)
+        if sum(map(len, self.rows.values())) >= MANY:
+            self.commit()
+
+    def commit(self) -> None:
+        """Put what was gathered into the lake."""
+        contents = {name: from_rows(name, rows) for name, rows in self.rows.items() if rows}
+        self.rows.clear()
+        if contents:
+            self.lake.commit(contents, several=True)
 
 
 def answers_of(lake: Lake, judge_ids: Sequence[str]) -> dict[str, Answered]:

@@ -32,6 +32,7 @@ from judge_audit.judges.canaries import (
 )
 from judge_audit.judges.canaries.selection import missing, planned
 from judge_audit.judges.canaries.verdict import CHANGED, DECLARED, FIRST, UNCHANGED, UNKNOWN
+from judge_audit.lake.write_ahead import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -191,9 +192,11 @@ def _keep(
         for score in scores
         if (score["probe_id"], score["repeat"]) in answered
     ]
-    asking.setup.lake.commit(
-        {"canaries": from_rows("canaries", rows), "canary_scores": from_rows("canary_scores", score_rows)}
-    )
+    tables = {
+        "canaries": from_rows("canaries", rows),
+        "canary_scores": from_rows("canary_scores", score_rows),
+    }
+    keep(asking.setup.lake, tables)
 
 
 def _decided(asking: _Asking, bought: int) -> Row:

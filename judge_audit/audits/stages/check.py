@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -59,6 +59,7 @@ class _Basis:
         traffic: The sample of real traffic, None where none was given.
         cache: What was found before.
         checks: The checks.
+        strengths: What judges that compare came to, item by item, as they are examined.
     """
 
     setup: ScoringSetup
@@ -68,6 +69,7 @@ class _Basis:
     traffic: pa.Table | None
     cache: FindingsCache
     checks: tuple[Part[Check], ...]
+    strengths: list[Row] = field(default_factory=list)
 
 
 def check(setup: ScoringSetup, inputs: AuditInputs, people: PeopleRecords, prepared: Prepared) -> None:
@@ -105,9 +107,11 @@ def check(setup: ScoringSetup, inputs: AuditInputs, people: PeopleRecords, prepa
             "measures": from_rows("measures", findings.measures),
             "verdicts": from_rows("verdicts", findings.verdicts),
             "standings": from_rows("standings", standings),
-        }
+            **({"strengths": from_rows("strengths", basis.strengths)} if basis.strengths else {}),
+            "audits": audit_row(setup, inputs, prepared, "complete"),
+        },
+        several=True,
     )
-    setup.lake.commit({"audits": audit_row(setup, inputs, prepared, "complete")})
     compare_with_earlier(setup.lake, prepared.audit_id)
 
 
@@ -191,8 +195,7 @@ def _examine_control(basis: _Basis, control: AnyControl, answered: Answered) -> 
 def _evidence(basis: _Basis, card: Card, answers: Answers, *, is_control: bool = False) -> Evidence:
     """Put down what is known of any judge, and its strengths where it compares."""
     setup, prepared = basis.setup, basis.prepared
-    if answers.strengths is not None:
-        setup.lake.commit({"strengths": from_rows("strengths", answers.strengths)})
+    basis.strengths.extend(dict(row) for row in answers.strengths or ())
     measured = any(
         basis.covariates[name].null_count < basis.covariates.num_rows
         for name in basis.covariates.column_names

@@ -14,7 +14,7 @@ from judge_audit.audits.stages.plan import count_asked, unanswered
 from judge_audit.checks.evidence import Evidence
 from judge_audit.checks.ladders.headroom_choice import choose
 from judge_audit.core.limits import read_limits
-from judge_audit.core.tables import empty, from_rows, rows_of
+from judge_audit.core.tables import empty, from_rows, rows_of, sort_by_key
 from judge_audit.core.vocabulary import ORIGINAL, State
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.combinations import CHOSEN_MOST, combined_rows, visible_points
@@ -69,11 +69,19 @@ def chosen_at_most(setup: ScoringSetup, prepared: Prepared) -> int:
 
 def chosen_probes(setup: ScoringSetup, prepared: Prepared, card: Card) -> pa.Table:
     """Give the probes of what a judge's scores chose, planned now if they were not before."""
+    probes, new = choose_probes(setup, prepared, card)
+    if new:
+        setup.lake.commit({"probes": probes})
+    return probes
+
+
+def choose_probes(setup: ScoringSetup, prepared: Prepared, card: Card) -> tuple[pa.Table, bool]:
+    """Give the probes of what a judge's scores chose or choose now, and whether they are to be committed."""
     name = prepared.combinations_id(card.judge_id)
     chosen = setup.plans.table("probes", name)
     zones = setup.plans.zones(prepared.plan_id, prepared.zones_id)
     if chosen.num_rows or not zones.num_rows:
-        return chosen
+        return chosen, False
     scores = responses(setup.plans, prepared.plan_id, card.judge_id, prepared.soundings_id)
     recipes = choose(_evidence(setup, prepared, card, scores, zones))
     carriers = set(zones["item_id"].to_pylist())
@@ -87,9 +95,8 @@ def chosen_probes(setup: ScoringSetup, prepared: Prepared, card: Card) -> pa.Tab
         # A judge that does not repeat itself is asked afresh: its best look is not its gain.
         max(repeats, RETEST) if _wavers(scores) else repeats,
     )
-    if rows:
-        setup.lake.commit({"probes": from_rows("probes", [{**row, "plan_id": name} for row in rows])})
-    return setup.plans.table("probes", name)
+    table = from_rows("probes", [{**row, "plan_id": name} for row in rows])
+    return sort_by_key("probes", table), bool(rows)
 
 
 def drawn_without_pictures(probes: pa.Table) -> dict[tuple[str, int], CallsRow]:

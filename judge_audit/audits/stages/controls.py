@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from judge_audit_schemas.rows import CallsRow, ProbesRow
 
 from judge_audit.audits.model import KEYS, Share
-from judge_audit.audits.stages.answers import commit_answers, work_of
-from judge_audit.audits.stages.combinations import chosen_probes, drawn_without_pictures
+from judge_audit.audits.stages.answers import Gathered, work_of
+from judge_audit.audits.stages.combinations import choose_probes, drawn_without_pictures
 from judge_audit.audits.stages.score import batches_of
 from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS
@@ -44,17 +44,24 @@ def have_controls_score(setup: ScoringSetup, prepared: Prepared, controls: Seque
     planted = [control for control in controls if isinstance(control, PlantedJudge)]
     seeing = [control for control in controls if isinstance(control, SeeingJudge)]
     share = Share(work=_sight_work(setup, prepared) if seeing else [])
+    gathered = Gathered(setup.lake)
     for pixel_control in seeing:
-        batches = list(batches_of(setup, pixel_control, share))
-        if calls := [call for batch in batches for call in batch.calls]:
-            commit_answers(setup.lake, calls, [score for batch in batches for score in batch.scores])
+        for batch in batches_of(setup, pixel_control, share):
+            gathered.add("calls", batch.calls)
+            gathered.add("scores", batch.scores)
     due = _due(setup, prepared)
     answered = setup.lake.select(
         "calls", ["judge_id", *KEYS], {"judge_id": [control.card.judge_id for control in planted]}
     )
+    known_of = {
+        control.card.judge_id: answered.filter(pc.equal(answered["judge_id"], control.card.judge_id)).select(
+            KEYS
+        )
+        for control in planted
+    }
     ground: _Ground | None = None
     for control in planted:
-        known = answered.filter(pc.equal(answered["judge_id"], control.card.judge_id)).select(KEYS)
+        known = known_of[control.card.judge_id]
         axes = [axis for axis in pc.unique(due["axis"]).to_pylist() if control.answers(axis)]
         asked = due.filter(pc.is_in(due["axis"], value_set=pa.array(axes, pa.string())))
         missing = asked.join(known, KEYS, join_type="left anti")
@@ -70,10 +77,14 @@ def have_controls_score(setup: ScoringSetup, prepared: Prepared, controls: Seque
                 intact=ground.intact,
                 kinds=setup.stimuli.kinds,
             )
-            if batch.calls:
-                commit_answers(setup.lake, batch.calls, batch.scores)
+            gathered.add("calls", batch.calls)
+            gathered.add("scores", batch.scores)
+    # What a control's scores choose to combine is known when they are in the lake.
+    gathered.commit()
+    for control in planted:
         if not control.control.pairs_only:
-            _score_chosen(setup, prepared, control, known)
+            _score_chosen(setup, prepared, control, known_of[control.card.judge_id], gathered)
+    gathered.commit()
 
 
 def _sight_work(setup: ScoringSetup, prepared: Prepared) -> Work:
@@ -131,10 +142,15 @@ def _visible(setup: ScoringSetup, prepared: Prepared) -> dict[tuple[str, str], f
     return {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
 
 
-def _score_chosen(setup: ScoringSetup, prepared: Prepared, control: PlantedJudge, known: pa.Table) -> None:
+def _score_chosen(
+    setup: ScoringSetup, prepared: Prepared, control: PlantedJudge, known: pa.Table, gathered: Gathered
+) -> None:
     """Have a control answer the combinations that its own scores chose: each judge is hacked along its own way."""
     shown = setup.mode.shown_to_controls(setup.plans, prepared.plan_id, setup.configuration.seed)
-    probes = only_shown(chosen_probes(setup, prepared, control.card), shown)
+    chosen, new = choose_probes(setup, prepared, control.card)
+    if new:
+        gathered.add("probes", chosen.to_pylist())
+    probes = only_shown(chosen, shown)
     missing = probes.select(KEYS).join(known, KEYS, join_type="left anti")
     if not missing.num_rows:
         return
@@ -148,8 +164,8 @@ def _score_chosen(setup: ScoringSetup, prepared: Prepared, control: PlantedJudge
     batch = score_control(
         control, work, axes=setup.stimuli.axes, visible=_visible(setup, prepared), drawn=drawn
     )
-    if batch.calls:
-        commit_answers(setup.lake, batch.calls, batch.scores)
+    gathered.add("calls", batch.calls)
+    gathered.add("scores", batch.scores)
 
 
 def shown_to_controls(

@@ -17,7 +17,7 @@ from judge_audit.anchors.tables import item_rows
 from judge_audit.audits.inputs import pixels_of
 from judge_audit.audits.model import KEYS, Planned, Prepared
 from judge_audit.audits.plugins import part_digests
-from judge_audit.audits.stages.answers import measured_by_instruments, register
+from judge_audit.audits.stages.answers import measured_by_instruments, registration
 from judge_audit.audits.stages.canaries import watch
 from judge_audit.audits.stages.score import instruments
 from judge_audit.core.digests import canonical_json, file_digest, row_digest, text_digest
@@ -84,8 +84,9 @@ def prepare(
     setup = setup.at_epoch(canaries.epoch) if canaries else setup
     card = setup.judge.card
     zones_id, zone_notes = _settle_zones(setup, inputs, plan)
-    register(lake, [one.card for one in (setup.judge, *instruments(), *mode.controls(setup, zones_id))])
-    plan = replace(plan, probes=pa.concat_tables([plan.probes, _sound(setup, plan, zones_id)]))
+    judges = [one.card for one in (setup.judge, *instruments(), *mode.controls(setup, zones_id))]
+    sounding = _sound(setup, plan, zones_id)
+    plan = replace(plan, probes=pa.concat_tables([plan.probes, sounding]))
     outstanding = mode.outstanding(setup, inputs, plan)
     labels, acts = people.labels(plan.plan_id), people.acts(plan.plan_id, card.judge_id)
     prepared = Prepared(
@@ -110,7 +111,10 @@ def prepare(
         anchors=anchors,
         canaries=canaries,
     )
-    lake.commit({"audits": audit_row(setup, inputs, prepared, "started")})
+    contents = registration(lake, judges) | {"audits": audit_row(setup, inputs, prepared, "started")}
+    if sounding.num_rows and not setup.plans.table("probes", prepared.soundings_id).num_rows:
+        contents["probes"] = sounding
+    lake.commit(contents, several=True)
     return prepared
 
 
@@ -168,7 +172,7 @@ def plan_pictures(
 
 
 def _sound(setup: ScoringSetup, plan: Plan, zones_id: str) -> pa.Table:
-    """Plan pairs of axes on a few items, by which combinations are chosen later, and put them into the lake."""
+    """Plan pairs of axes on a few items, by which combinations are chosen later."""
     if not setup.mode.combines:
         return empty("probes")
     name = soundings_id(plan.plan_id, zones_id)
@@ -180,10 +184,7 @@ def _sound(setup: ScoringSetup, plan: Plan, zones_id: str) -> pa.Table:
         repeats=setup.configuration.repeats,
         seed=setup.configuration.seed,
     )
-    table = from_rows("probes", [{**row, "plan_id": name} for row in rows])
-    if rows:
-        setup.lake.commit({"probes": table})
-    return table
+    return from_rows("probes", [{**row, "plan_id": name} for row in rows])
 
 
 def count_asked(probes: pa.Table) -> int:

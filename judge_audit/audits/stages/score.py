@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from judge_audit.audits.inputs import planned_mask, planned_pixels
 from judge_audit.audits.model import Share
-from judge_audit.audits.stages.answers import commit_answers, is_first, is_ruled, work_of
+from judge_audit.audits.stages.answers import is_first, is_ruled, keep_answers, work_of
 from judge_audit.audits.stages.budget import budget_of
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
@@ -60,7 +60,7 @@ def score(
 ) -> int:
     """Have the judge and the ruler answer every probe of some blocks, the surveyor only the untouched ones.
 
-    Each batch is committed as it comes.
+    Each batch is on disk before the next is asked.
 
     Args:
         setup: What it takes to ask.
@@ -103,12 +103,12 @@ def _measure(setup: ScoringSetup, share: Share) -> None:
 
 
 def buy(setup: ScoringSetup, judge: Judge, share: Share, damage: Damage | None = None) -> int:
-    """Ask a judge for what is not in the lake yet, commit batch by batch, and count the answers."""
+    """Ask a judge for what is not in the lake yet, keep them batch by batch, and count the answers."""
     bought = 0
     with setup.turn(judge.card):
         for batch in batches_of(setup, judge, share, damage):
             if batch.calls:
-                commit_answers(setup.lake, batch.calls, batch.scores)
+                keep_answers(setup.lake, batch.calls, batch.scores)
             bought += sum(call["state"] != State.INERT for call in batch.calls)
             if share.on_settled:
                 share.on_settled(batch.probes)

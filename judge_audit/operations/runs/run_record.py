@@ -22,6 +22,7 @@ from judge_audit.judges.canaries.verdict import DECLARED, UNKNOWN
 from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.lake import Lake
 from judge_audit.lake.audits import audit_left_open, names_of
+from judge_audit.lake.compaction import tidy
 from judge_audit.operations.notifications import AUDIT_FAILED, EPOCH_CHANGED, GATE_SHUT, hook_of, notify
 from judge_audit.operations.runs.run_history import (
     COMPLETE,
@@ -154,11 +155,19 @@ class Run:
         try:
             if self._lake is not None:
                 self._lake.commit({"runs": from_rows("runs", [self._row(outcome, reason)])})
+                self._tidy(self._lake)
         except Exception as error:  # noqa: BLE001 - the same
             self.tell(say("runs.unwritten", reason=str(error)))
         finally:
             if self._life is not None:
                 self._life.end()
+
+    def _tidy(self, lake: Lake) -> None:
+        """Keep the lake small; that this fails changes nothing about the run, and is said."""
+        try:
+            tidy(lake)
+        except AuditError as error:
+            self.tell(say("runs.untidied", reason=str(error)))
 
     def _row(self, outcome: str, reason: str = "") -> Row:
         ended = outcome != STARTED
