@@ -135,7 +135,8 @@ class LocalExecutor:
         """Read the items, plan the probes, settle the zones; of a dry run nothing is asked."""
         context, progress = self.context, self.progress
         setup = context.setup()
-        prepared = plan.prepare(setup, context.inputs, context.people, on_image=progress.at, dry=dry)
+        with context.lake.standing_still():
+            prepared = plan.prepare(setup, context.inputs, context.people, on_image=progress.at, dry=dry)
         if not dry:
             for line in budget.budget_lines(context.setup(prepared), prepared):
                 progress.note(line)
@@ -180,12 +181,14 @@ class LocalExecutor:
     def check(self, prepared: Prepared) -> None:
         """Measure, judge the measures, and give the standings."""
         context = self.context
-        check.check(context.setup(prepared), context.inputs, context.people, prepared)
+        with context.lake.standing_still():
+            check.check(context.setup(prepared), context.inputs, context.people, prepared)
 
     def report(self, prepared: Prepared) -> Outcome:
         """Write the report."""
         setup = self.context.setup(prepared)
-        return report.report(setup.plans, setup.stimuli, prepared, self.context.configuration.report)
+        with self.context.lake.standing_still():
+            return report.report(setup.plans, setup.stimuli, prepared, self.context.configuration.report)
 
     def gate(self, prepared: Prepared, use: str | None, baseline: str) -> Gated:
         """Ask the release gate about an audit, and write its certificate next to the report."""

@@ -29,7 +29,8 @@ from judge_audit.lake.lake import COMPACTED_FORMAT, raise_format
 from judge_audit.lake.records import COMMITS, FOLDER, PART_PATH, Part, Snapshot
 from judge_audit.lake.relations import COMPACTED
 from judge_audit.lake.retention import Decided, Purged, Retention, decide
-from judge_audit.lake.write_ahead import seal
+from judge_audit.lake.write_ahead import AHEAD, seal
+from judge_audit.lake.write_ahead import NAME as BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -219,8 +220,11 @@ def overdue_files(storage: Storage, before: Contents, when: datetime) -> list[st
 
 
 def _there(storage: Storage) -> set[str]:
-    """List every file of parts and records."""
-    return {path for folder in ("data", COMMITS, FOLDER) for path in storage.walk(folder)}
+    """List every file of parts and records, and what writers of batches left behind."""
+    files = {path for folder in ("data", COMMITS, FOLDER) for path in storage.walk(folder)}
+    return files | {
+        path for path in storage.walk(AHEAD) if not BATCH.fullmatch(path.removeprefix(f"{AHEAD}/"))
+    }
 
 
 def _live(before: Contents) -> set[str]:

@@ -164,8 +164,9 @@ class Lake:
             for part in parts:
                 if part.path:
                     self.storage.remove(part.path)
-        elif (still := self.known.steady) is not None:
-            self.known.steady = Contents(still.snapshot, (*still.records, record))
+        elif self.known.steady is not None:
+            still, waiting = self.known.steady
+            self.known.steady = Contents(still.snapshot, (*still.records, record)), waiting
         return Commit(commit_id, new=new, rows=rows)
 
     def write_ahead(self, contents: Mapping[str, pa.Table]) -> str:
@@ -184,6 +185,8 @@ class Lake:
         path = path_of(self.commit_id_of(whole))
         if self.storage.put_if_absent(path, packed(whole)):
             self.known.ahead[path] = whole
+        if self.known.steady is not None:
+            self.known.steady[1][path] = whole
         return path
 
     def _write_part(self, commit_id: str, name: str, table: pa.Table, *, refers: bool) -> Part:
@@ -231,13 +234,15 @@ class Lake:
         Raises:
             MachineryError: If a record is damaged.
         """
-        return self.known.steady or read_contents(self.storage, self.known)
+        return self.known.steady[0] if self.known.steady else read_contents(self.storage, self.known)
 
     @contextmanager
     def standing_still(self) -> Iterator[Lake]:
         """List the lake once: until the end, every reading sees what it holds now and what is committed here."""
         outer = self.known.steady
-        self.known.steady = self.contents()
+        if outer is None:
+            waiting = read_ahead(self.storage, self.known)
+            self.known.steady = self.contents(), waiting
         try:
             yield self
         finally:
@@ -250,13 +255,7 @@ class Lake:
             table: The table.
             partitions: Only those of this judge, audit or plan, or of these.
         """
-        contents, wanted = self.contents(), definition(table).name
-        meant = (
-            {partitions} if isinstance(partitions, str) else None if partitions is None else set(partitions)
-        )
-        if meant is not None and (origins := contents.origins(wanted)):
-            meant |= {origins[name] for name in meant if name in origins}
-        return [part for part in contents.parts if part.table == wanted and part.may_hold(meant)]
+        return self.contents().parts_of(definition(table).name, _set(partitions))
 
     def files(self, table: str, partition: str | Collection[str] | None = None) -> list[str]:
         """Give the committed files of a table where DuckDB and PyArrow find them, in the order of their commits."""
@@ -322,11 +321,12 @@ class Lake:
             partition = {str(condition)} if isinstance(condition, str) else set(map(str, condition))
         relations: dict[str, pa.Table] = {}
         ahead = self._ahead(wanted.partition_column, partition) if table in TABLES else {}
-        rows = self._rows(table, partition, ahead, relations)
+        contents = self.contents()
+        rows = self._rows(contents, table, partition, ahead, relations)
         if rows is None:
             return empty(table).select(list(columns))
-        calls = self._rows("calls", partition, ahead, relations) if table == "scores" else None
-        query = references_query(table_query(table, rows, calls), table, self.origins(table))
+        calls = self._rows(contents, "calls", partition, ahead, relations) if table == "scores" else None
+        query = references_query(table_query(table, rows, calls), table, contents.origins(table))
         tests = " AND ".join(_test(name, value) for name, value in equals.items()) or "true"
         # names come from the table's definition, values are bound
         text = f"SELECT {', '.join(map(named, columns))} FROM ({query}) WHERE {tests}"  # noqa: S608
@@ -339,21 +339,23 @@ class Lake:
 
     def _ahead(self, column: str, partitions: Collection[str] | None) -> dict[str, dict[str, pa.Table]]:
         """Read the batches of some partitions that are in no commit yet; it is done before commits are listed."""
+        waiting = self.known.steady[1] if self.known.steady else read_ahead(self.storage, self.known)
         return {
             path: tables
-            for path, tables in read_ahead(self.storage, self.known).items()
+            for path, tables in waiting.items()
             if partitions is None or not _values_of(column, tables).isdisjoint(partitions)
         }
 
     def _rows(
         self,
+        contents: Contents,
         table: str,
         partition: Collection[str] | None,
         ahead: Mapping[str, Mapping[str, pa.Table]],
         relations: dict[str, pa.Table],
     ) -> Rows | None:
         """Say where a table's rows are, and put those in memory among the relations; None if there are none."""
-        files = self.files(table, partition)
+        files = self.storage.locate([part.path for part in contents.parts_of(table, partition)])
         waiting = [
             tables[table].append_column(
                 "commit_id", pa.array([_batch(path)] * tables[table].num_rows, pa.string())
@@ -366,6 +368,11 @@ class Lake:
         if not files and not waiting:
             return None
         return Rows(files_literal(files) if files else None, f"ahead_{table}" if waiting else None)
+
+
+def _set(names: str | Collection[str] | None) -> Collection[str] | None:
+    """Give one name as one of several."""
+    return {names} if isinstance(names, str) else names
 
 
 def _values_of(column: str, tables: Mapping[str, pa.Table]) -> set[str]:

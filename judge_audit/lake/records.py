@@ -170,6 +170,13 @@ class Contents:
         """All parts with a file, those of the compaction first."""
         return [part for part in self.all_parts if part.path]
 
+    def parts_of(self, table: str, partitions: Collection[str] | None = None) -> list[Part]:
+        """List the parts with a file of a table, those of some partitions alone if they are named."""
+        meant = None if partitions is None else set(partitions)
+        if meant is not None and (origins := self.origins(table)):
+            meant |= {origins[name] for name in meant if name in origins}
+        return [part for part in self.parts if part.table == table and part.may_hold(meant)]
+
     def origins(self, table: str) -> dict[str, str]:
         """Give the audits that refer to another one's rows of a table, each with the audit that has them."""
         return {part.partition: part.origin for part in self.all_parts if part.table == table and part.origin}
@@ -184,14 +191,15 @@ class Known:
         snapshots: The newest compaction by the name of its record.
         ahead: Rows that were written ahead and are in no commit yet, by file, by table.
         own: The files that this process wrote ahead and has not sealed.
-        steady: What the lake held when somebody asked for it to stand still; None where each reading looks anew.
+        steady: What the lake held when somebody asked for it to stand still, and what was written ahead then; None
+            where each reading looks anew.
     """
 
     records: dict[str, Record] = field(default_factory=dict)
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
     ahead: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
     own: list[str] = field(default_factory=list)
-    steady: Contents | None = None
+    steady: tuple[Contents, dict[str, dict[str, pa.Table]]] | None = None
 
 
 def newest_snapshot(storage: Storage, known: Known) -> Snapshot | None:
@@ -249,7 +257,7 @@ COMPACTED_PATH = re.compile(
 )
 """Where a part may be that a compaction wrote; without a partition's folder it holds rows of several."""
 
-RETIRED_PATH = re.compile(r"(?:data/\w+/(?:\w+=[^/]+/)?|commits/|compactions/)(?!\.\.?$)[^/\0]+")
+RETIRED_PATH = re.compile(r"(?:data/\w+/(?:\w+=[^/]+/)?|commits/|compactions/|ahead/)(?!\.\.?$)[^/\0]+")
 """What a compaction may name to be removed."""
 
 

@@ -90,9 +90,10 @@ def gate(
     Raises:
         UsageError: If there is no such audit or use, or a suite is malformed.
     """
-    answer = asked(lake, candidate=candidate, baseline=baseline, use=use, project=project, now=now)
-    lake.commit({"gates": from_rows("gates", answer.rows)})
-    return Gated(answer, called(lake, answer.judge_id))
+    with lake.standing_still():
+        answer = asked(lake, candidate=candidate, baseline=baseline, use=use, project=project, now=now)
+        lake.commit({"gates": from_rows("gates", answer.rows)})
+        return Gated(answer, called(lake, answer.judge_id))
 
 
 def asked(

@@ -1,0 +1,86 @@
+"""A question costs what it reads: processor time of commands on a lake of 1, 10, 100 and 365 nights.
+
+Each figure is a multiple of what Python takes to import DuckDB and PyArrow, the least of several turns, all in one run.
+The nights are written by the lake's own commits and tidied as a run does at its end; the time is not the clock's, so
+that a year of nights goes by in a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from lake_nights import write_night
+
+from judge_audit.lake import Lake
+from judge_audit.lake.compaction import tidy
+
+pytestmark = pytest.mark.parts
+
+FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+NIGHTS = (1, 10, 100, 365)
+IMPORTS = "import duckdb, pyarrow.parquet"
+COMMAND = "import sys; from judge_audit.cli import run_command; sys.exit(run_command(sys.argv[1:]))"
+QUESTIONS = {
+    "SELECT 1": ["lake", "sql", "SELECT 1"],
+    "a view": ["lake", "sql", "SELECT * FROM latest_audit"],
+    "lake tables": ["lake", "tables"],
+}
+TURNS = 7
+
+
+def processor_time(*arguments):
+    """Give the processor time of a Python process, user and system, in seconds."""
+    before = os.times()
+    subprocess.run([sys.executable, "-c", *arguments], check=True, capture_output=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def least(*arguments):
+    return min(processor_time(*arguments) for _ in range(TURNS))
+
+
+@pytest.fixture(scope="module")
+def growth(tmp_path_factory):
+    lake = Lake.open(tmp_path_factory.mktemp("year") / "lake")
+    figures, written = {}, 0
+    for nights in NIGHTS:
+        while written < nights:
+            when = FIRST + timedelta(days=written)
+            # One night in eighteen finds something else: a year has twenty that changed.
+            write_night(lake, written, when, value=float(written // 18), rows=60)
+            tidy(lake, now=when)
+            written += 1
+        base = least(IMPORTS)
+        figures[nights] = {
+            name: least(COMMAND, *words, "--lake", lake.url) / base for name, words in QUESTIONS.items()
+        }
+        figures[nights]["files"] = sum(path.is_file() for path in Path(lake.url).rglob("*"))
+    print()
+    for nights, row in figures.items():
+        print(nights, {name: round(value, 2) for name, value in row.items()})
+    return figures
+
+
+@pytest.mark.parametrize("nights", NIGHTS)
+def test_a_question_that_reads_nothing_costs_little_more_than_its_imports(growth, nights):
+    assert growth[nights]["SELECT 1"] <= 1.7
+
+
+@pytest.mark.parametrize("nights", NIGHTS)
+def test_a_view_costs_little_more(growth, nights):
+    assert growth[nights]["a view"] <= 2.3
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_year_of_nights_answers_like_ten_without_anybody_compacting(growth, question):
+    assert growth[365][question] <= 1.5 * growth[10][question]
+
+
+def test_a_year_of_nights_has_about_as_many_files_as_ten(growth):
+    assert growth[365]["files"] <= 3 * growth[10]["files"]
