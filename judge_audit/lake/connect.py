@@ -148,9 +148,10 @@ def choose(
     files_of: dict[str, Sequence[str]] = {}
     origins: dict[str, Mapping[str, str]] = {}
     if tables:
-        with lake.standing_still():
-            files_of = {name: lake.files(name) for name in tables}
-            origins = {name: lake.origins(name) for name in tables}
+        contents = lake.contents()
+        for name in tables:
+            files_of[name] = lake.storage.locate([part.path for part in contents.parts_of(name)])
+            origins[name] = contents.origins(name)
     return Chosen(files_of, origins, [view for view in ordered if wanted is None or view.name in wanted])
 
 
@@ -219,8 +220,8 @@ def relations(lake: Lake, views: Mapping[str, View] | None = None, *, count: boo
             for name in (*TABLES, *views):
                 ((counted[name],),) = connection.execute(f"SELECT count(*) FROM {name}").fetchall()  # noqa: S608 - our names
     else:
-        with lake.standing_still():
-            counted = {name: lake.row_count(name) for name in TABLES}
+        contents = lake.contents()
+        counted = {name: contents.row_count(name) for name in TABLES}
     tables = [
         Relation(name, "table", counted[name], f"One row is {definition(name).grain}.") for name in TABLES
     ]

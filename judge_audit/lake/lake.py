@@ -248,18 +248,11 @@ class Lake:
         finally:
             self.known.steady = outer
 
-    def parts(self, table: str, partitions: str | Collection[str] | None = None) -> list[Part]:
-        """List the committed parts of a table: what every reader goes by.
-
-        Args:
-            table: The table.
-            partitions: Only those of this judge, audit or plan, or of these.
-        """
-        return self.contents().parts_of(definition(table).name, _set(partitions))
-
     def files(self, table: str, partition: str | Collection[str] | None = None) -> list[str]:
         """Give the committed files of a table where DuckDB and PyArrow find them, in the order of their commits."""
-        return self.storage.locate([part.path for part in self.parts(table, partition)])
+        names = {partition} if isinstance(partition, str) else partition
+        parts = self.contents().parts_of(definition(table).name, names)
+        return self.storage.locate([part.path for part in parts])
 
     def origins(self, table: str) -> dict[str, str]:
         """Give the audits that refer to another one's rows of a table, each with the audit that has them."""
@@ -278,10 +271,6 @@ class Lake:
                 for name, rows in (part.partitions or {part.partition: part.rows}).items():
                     counts[name] = counts.get(name, 0) + rows
         return None if "" in counts else dict(sorted(counts.items()))
-
-    def row_count(self, table: str) -> int:
-        """Count a table's rows as they were committed, by the records alone; a key written twice counts twice."""
-        return sum(part.rows for part in self.contents().all_parts if part.table == definition(table).name)
 
     def read(self, table: str, **equals: Any) -> pa.Table:  # noqa: ANN401 - any column's value
         """Read a table's committed rows, every key once, in the order of its key.
@@ -370,11 +359,6 @@ class Lake:
         return Rows(files_literal(files) if files else None, f"ahead_{table}" if waiting else None)
 
 
-def _set(names: str | Collection[str] | None) -> Collection[str] | None:
-    """Give one name as one of several."""
-    return {names} if isinstance(names, str) else names
-
-
 def _values_of(column: str, tables: Mapping[str, pa.Table]) -> set[str]:
     """Name the partitions whose rows a batch holds."""
     return {
@@ -386,8 +370,8 @@ def _values_of(column: str, tables: Mapping[str, pa.Table]) -> set[str]:
 
 
 def _batch(path: str) -> str:
-    """Give the id of the commit that a batch would be."""
-    return path.removeprefix(f"{AHEAD}/").removesuffix(".arrow")
+    """Name a batch otherwise than any commit: one that was sealed alone is a commit of the same id meanwhile."""
+    return path.removeprefix(f"{AHEAD}/").removesuffix(".arrow") + "-ahead"
 
 
 def raise_format(storage: Storage, number: int) -> None:

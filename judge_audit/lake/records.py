@@ -177,6 +177,10 @@ class Contents:
             meant |= {origins[name] for name in meant if name in origins}
         return [part for part in self.parts if part.table == table and part.may_hold(meant)]
 
+    def row_count(self, table: str) -> int:
+        """Count a table's rows as they were committed; a key written twice counts twice."""
+        return sum(part.rows for part in self.all_parts if part.table == table)
+
     def origins(self, table: str) -> dict[str, str]:
         """Give the audits that refer to another one's rows of a table, each with the audit that has them."""
         return {part.partition: part.origin for part in self.all_parts if part.table == table and part.origin}
@@ -213,7 +217,7 @@ def newest_snapshot(storage: Storage, known: Known) -> Snapshot | None:
         return None
     name = names[-1]
     if name not in known.snapshots:
-        content = storage.get(f"{FOLDER}/{name}")
+        (content,) = storage.get_all([f"{FOLDER}/{name}"])
         known.snapshots.clear()
         known.snapshots[name] = parse_snapshot(name, content)
     return known.snapshots[name]

@@ -96,9 +96,8 @@ class RemoteStorage:
         return content
 
     def get_all(self, paths: Sequence[str]) -> list[bytes]:
-        """Read several files, many at a time."""
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="fetch") as pool:
-            return list(pool.map(self.get, paths))
+        """Read several files that never change; those that were read before are on this machine."""
+        return [Path(copy).read_bytes() for copy in self.locate(paths)]
 
     def exists(self, path: str) -> bool:
         """Tell whether a file is there."""

@@ -63,7 +63,7 @@ class Storage(Protocol):
         ...
 
     def get_all(self, paths: Sequence[str]) -> list[bytes]:
-        """Read several files; FileNotFoundError if one does not exist."""
+        """Read several files that never change once written; FileNotFoundError if one does not exist."""
         ...
 
     def locate(self, paths: Sequence[str]) -> list[str]:

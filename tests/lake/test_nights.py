@@ -41,7 +41,7 @@ def test_a_night_that_found_the_same_refers_to_the_rows_there_are(lake):
         assert len({without_id(table) for table in nights}) == 1
         assert set(nights[2]["audit_id"].to_pylist()) == {"night-0002"}
         assert lake.read(name).num_rows == 3 * nights[0].num_rows
-        assert lake.row_count(name) == 3 * nights[0].num_rows
+        assert lake.contents().row_count(name) == 3 * nights[0].num_rows
     assert json.loads((Path(lake.url) / "lake.json").read_text()) == {"format": 3}
 
 
@@ -133,7 +133,7 @@ def test_the_rows_that_tidying_writes_anew_grow_with_the_logarithm_of_the_nights
         when = FIRST + timedelta(days=night)
         write_night(lake, night, when, value=float(night), rows=20)
         tidy(lake, now=when)
-    held = sum(lake.row_count(name) for name in (*RESULTS, "audits", "runs"))
+    held = sum(lake.contents().row_count(name) for name in (*RESULTS, "audits", "runs"))
     assert sum(written) < 5 * held
 
 

@@ -73,6 +73,18 @@ def test_a_batch_counts_at_once_for_those_who_ask_the_judge_and_in_sql_once_it_i
         assert connection.execute("SELECT count(*) FROM calls").fetchall() == [(3,)]
 
 
+def test_a_batch_that_was_sealed_alone_and_is_still_there_counts_once(lake):
+    keep(lake, batch(1))
+    (path,) = files(lake, "ahead")
+    content = path.read_bytes()
+    before = lake.read("scores")
+    seal(lake)
+    path.write_bytes(content)
+    for opened in (lake, Lake.open(lake.url)):
+        assert opened.read("scores").equals(before)
+        assert opened.read("calls").num_rows == 3
+
+
 def test_many_batches_of_several_judges_become_three_files(lake):
     for number in range(40):
         keep(lake, batch(number, judge=f"judge-{number % 4}"))

@@ -13,6 +13,7 @@ from judge_audit.lake import Lake
 from judge_audit.lake.compaction import compact
 from judge_audit.lake.connect import connect
 from judge_audit.lake.sql import run_sql
+from judge_audit.lake.write_ahead import keep, seal
 
 pytestmark = pytest.mark.parts
 
@@ -83,16 +84,62 @@ def test_a_stranger_s_question_reads_the_lake_and_nothing_else(store, tmp_path):
 def test_what_was_fetched_once_is_not_fetched_again(store):
     lake = _filled(Lake.open("s3://audits/once"), 3)
     before = lake.read("scores")
-    seen = []
-    inner = store.server.app
+    seen = _watched(store)
+    assert lake.read("scores").equals(before)
+    assert not [path for method, path, _ in seen if method == "GET" and path.endswith(".parquet")]
+
+
+def _watched(store):
+    """Note every request that the store is sent from now on."""
+    seen, inner = [], store.server.app
 
     def watching(environ, start):
-        seen.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+        seen.append((environ["REQUEST_METHOD"], environ["PATH_INFO"], environ.get("QUERY_STRING", "")))
         return inner(environ, start)
 
     store.server.app = watching
-    assert lake.read("scores").equals(before)
-    assert not [path for method, path in seen if method == "GET" and path.endswith(".parquet")]
+    return seen
+
+
+def test_a_command_lists_the_log_once_and_fetches_only_what_is_new_since_the_last(store):
+    lake = _filled(Lake.open("s3://audits/asked-again"), 4)
+    asked = "SELECT count(*) FROM scores JOIN calls USING (judge_id, probe_id, repeat)"
+    assert "16" in run_sql(Lake.open(lake.url, create=False), asked)
+    lake.commit(batch(9))
+    seen = _watched(store)
+    assert "20" in run_sql(Lake.open(lake.url, create=False), asked)
+    logs = ("commits", "compactions", "ahead")
+    lists = [
+        query for _, _, query in seen if "list-type" in query and any(f"%2F{name}" in query for name in logs)
+    ]
+    fetched = [path for method, path, _ in seen if method == "GET" and path.endswith((".json", ".parquet"))]
+    assert len(lists) <= 3
+    assert sorted(path.rpartition(".")[2] for path in fetched if "lake.json" not in path) == [
+        "json",
+        "parquet",
+        "parquet",
+    ]
+    seen.clear()
+    assert "1" in run_sql(Lake.open(lake.url, create=False), "SELECT 1")
+    assert not [
+        query for _, _, query in seen if "list-type" in query and "prefix" in query and "commits" in query
+    ]
+
+
+def test_batches_are_written_ahead_and_sealed_in_a_store_that_fails(store):
+    store.share = 0.25
+    lake = Lake.open("s3://audits/ahead")
+    for number in range(12):
+        keep(lake, batch(number))
+    assert Lake.open(lake.url).read("scores").num_rows == 48
+    lakes = [Lake.open(lake.url) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(seal, lakes))
+    store.share = 0.0
+    fresh = Lake.open(lake.url, create=False)
+    system, root = fresh.storage._place
+    assert not system.find(f"{root}/ahead")
+    assert fresh.read("scores").num_rows == fresh.read("calls").num_rows == 48
 
 
 def test_compaction_keeps_every_value_beside_a_store_that_fails_one_request_in_five(store):
