@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.audits.context import AuditContext
-from judge_audit.audits.pipeline import LocalExecutor, run_stages
-from judge_audit.core.configuration import resolve
-from judge_audit.judges import load_judge
 from judge_audit.lake import Lake
-from judge_audit.lake.compaction import tidy
 from judge_audit.lake.connect import connect as open_views
 
 if TYPE_CHECKING:
@@ -101,6 +96,13 @@ def audit(
         UsageError: If anything given cannot be used.
         BudgetReached: If max_calls or max_cost did not reach; everything bought is in the lake.
     """
+    # Imported here, so that `connect` costs what a question to a lake costs.
+    from judge_audit.audits.context import AuditContext  # noqa: PLC0415
+    from judge_audit.audits.pipeline import LocalExecutor, run_stages  # noqa: PLC0415
+    from judge_audit.core.configuration import resolve  # noqa: PLC0415
+    from judge_audit.judges import load_judge  # noqa: PLC0415
+    from judge_audit.lake.compaction import tidy  # noqa: PLC0415
+
     home = str(lake) if lake is not None else str(Path(tempfile.mkdtemp(prefix="judge-audit-")) / "lake")
     choices = {
         "items": str(items),

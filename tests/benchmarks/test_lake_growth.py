@@ -32,6 +32,7 @@ QUESTIONS = {
     "a view": ["lake", "sql", "SELECT * FROM latest_audit"],
     "lake tables": ["lake", "tables"],
 }
+CONNECT = "import sys, judge_audit; judge_audit.connect(sys.argv[1]).execute('SELECT 1')"
 TURNS = 7
 
 
@@ -81,6 +82,7 @@ def growth(tmp_path_factory):
         figures[nights] = {
             name: least(COMMAND, *words, "--lake", lake.url) / base for name, words in QUESTIONS.items()
         }
+        figures[nights]["connect()"] = least(CONNECT, lake.url) / base
         figures[nights]["files"] = sum(path.is_file() for path in Path(lake.url).rglob("*"))
     print()
     for nights, row in figures.items():
@@ -98,7 +100,7 @@ def test_a_view_costs_little_more(growth, nights):
     assert growth[nights]["a view"] <= 2
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", [*QUESTIONS, "connect()"])
 def test_a_year_of_nights_answers_like_ten_without_anybody_compacting(growth, question):
     assert growth[365][question] <= 1.5 * growth[10][question]
 
