@@ -44,8 +44,20 @@ def processor_time(*arguments):
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def least(*arguments):
-    return min(processor_time(*arguments) for _ in range(TURNS))
+def multiples(url):
+    """Measure every question in turn with the imports, several times, and give the least of each as a multiple."""
+    asked = {"imports": (IMPORTS,), "connect()": (CONNECT, url)}
+    asked |= {name: (COMMAND, *words, "--lake", url) for name, words in QUESTIONS.items()}
+    spent = {name: min(times) for name, times in _turns(asked).items()}
+    return {name: spent[name] / spent["imports"] for name in asked}
+
+
+def _turns(asked):
+    times = {name: [] for name in asked}
+    for _ in range(TURNS):
+        for name, arguments in asked.items():
+            times[name].append(processor_time(*arguments))
+    return times
 
 
 FOLDERS = ("ahead", "commits", "compactions", "data")
@@ -78,11 +90,7 @@ def growth(tmp_path_factory):
             write_night(lake, written, when, value=float(written // 18), rows=60)
             tidy(lake, now=when)
             written += 1
-        base = least(IMPORTS)
-        figures[nights] = {
-            name: least(COMMAND, *words, "--lake", lake.url) / base for name, words in QUESTIONS.items()
-        }
-        figures[nights]["connect()"] = least(CONNECT, lake.url) / base
+        figures[nights] = multiples(lake.url)
         figures[nights]["files"] = sum(path.is_file() for path in Path(lake.url).rglob("*"))
     print()
     for nights, row in figures.items():
