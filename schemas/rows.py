@@ -125,6 +125,7 @@ class JudgeLabelsRow(TypedDict, total=False):
     judge_id: str
     name: str
     version: str
+    origin: str | None
     is_control: bool
 
 
@@ -202,6 +203,7 @@ class AuditsRow(TypedDict, total=False):
     anchor_version: int | None
     anchor_head: str | None
     canary_asking: int | None
+    origin: str | None
 
 
 class StrengthsRow(TypedDict, total=False):
@@ -384,15 +386,18 @@ class ApprovalsRow(TypedDict, total=False):
     approval_id: str
     audit_id: str
     judge_id: str
+    origin: str | None
     use: str
     signer: str
     account: str
     reason: str
     first: bool
     despite: list[str]
+    succeeds: str | None
     gate_id: str
     anchor_head: str | None
     audit_digest: str
+    code_version: str
     approved_at: datetime
 
 

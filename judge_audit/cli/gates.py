@@ -66,6 +66,12 @@ def approve(
         metavar="SUITE/EXPECTATION",
         help="Take on, by name, what is not met; for the record.",
     ),
+    succeeds: str = typer.Option(
+        "",
+        "--succeeds",
+        metavar="JUDGE_ID",
+        help="The approved judge of another origin that this one takes over from.",
+    ),
     lake: str | None = LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -73,7 +79,7 @@ def approve(
     from judge_audit.audits.stages.gate import account, approve_candidate
     from judge_audit.decisions.gate.approvals import Approver
 
-    approver = Approver(by, account(), reason, tuple(dict.fromkeys(despite)), first)
+    approver = Approver(by, account(), reason, tuple(dict.fromkeys(despite)), first, succeeds)
     row = approve_candidate(
         opened(lake), candidate=candidate, use=use, approver=approver, project=project_here()
     )

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from judge_audit_schemas.rows import SignoffsRow, StandingsRow
 
+from judge_audit.core.clocks import TOLERANCE
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.messages import say
@@ -191,6 +192,10 @@ def signoffs_of(lake: Lake, audit_id: str, now: datetime) -> list[Judged]:
             void = say("signoffs.other_rows")
         elif standings.get(signoff.use) != Standing.ALLOWED:
             void = say("signoffs.lost")
+        elif signoff.signed_at > now + TOLERANCE:
+            void = say("signoffs.future", day=f"{signoff.signed_at:%Y-%m-%d}")
+        elif signoff.expires_at > signoff.signed_at + LONGEST:
+            void = say("signoffs.too_long", day=f"{signoff.expires_at:%Y-%m-%d}", days=LONGEST.days)
         elif signoff.expires_at <= now:
             void = say("signoffs.expired", day=f"{signoff.expires_at:%Y-%m-%d}")
         found.append(Judged(signoff, void))

@@ -89,8 +89,7 @@ def load_judge(
         path = Path(text) if Path(text).is_absolute() or project is None else project / text
         card = read_card(path if path.exists() else Path(text), kinds)
     elif ":" in text:
-        attribute = text.partition(":")[2]
-        card = Card(kind="callable", name=attribute, target=text)
+        card = Card(kind="callable", name=text, target=text)
     else:
         names = ", ".join(sorted(builtin_cards()))
         raise UsageError(

@@ -138,13 +138,17 @@ def add_audit(
     drift=None,
     status="complete",
     anchors=None,
+    origin=None,
     **parts,
 ):
     """Write a whole audit; whatever is not given is as it should be. `anchors` is a version of the set."""
     used = (
         {"anchor_set": "set", "anchor_version": anchors, "anchor_head": f"head{anchors}"} if anchors else {}
     )
+    names = lake.read("judge_labels", judge_id=judge)["name"].to_pylist()
+    origin = origin or (f"card:cards/{names[0]}.yaml" if names else None)
     row = {**used, "audit_id": audit, "judge_id": judge, "plan_id": plan, "started_at": night(at), "seed": 1}
+    row |= {"origin": origin}
     lake.commit({"audits": from_rows("audits", [{**row, "status": "started", "configuration": "{}"}])})
     results = {
         "curves": [],

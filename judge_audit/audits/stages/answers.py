@@ -15,6 +15,7 @@ from judge_audit.audits.model import KEYS
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, PAIR_AXIS, POOLED
+from judge_audit.judges.cards.origin import origin_of
 from judge_audit.lake.write_ahead import keep
 from judge_audit.measures.headroom import COMBO
 from judge_audit.stimuli.sight_probes import SIGHT
@@ -32,8 +33,14 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-def registration(lake: Lake, cards: Sequence[Card]) -> dict[str, pa.Table]:
-    """Give the rows of judges and labels that the lake does not have yet, by table, to be committed."""
+def registration(lake: Lake, cards: Sequence[Card], project: str = "") -> dict[str, pa.Table]:
+    """Give the rows of judges and labels that the lake does not have yet, by table, to be committed.
+
+    Args:
+        lake: The lake.
+        cards: The judges.
+        project: The team's folder, to which the paths of cards are relative.
+    """
     ids = [card.judge_id for card in cards]
     known = set(lake.select("judges", ["judge_id"], {"judge_id": ids})["judge_id"].to_pylist())
     labels = lake.select("judge_labels", ["judge_id", "name", "version"], {"judge_id": ids}).to_pylist()
@@ -55,15 +62,16 @@ def registration(lake: Lake, cards: Sequence[Card]) -> dict[str, pa.Table]:
                 "judge_id": card.judge_id,
                 "name": card.name,
                 "version": card.version,
+                "origin": origin_of(card, project),
                 "is_control": control,
             }
     new = {"judges": from_rows("judges", judge_rows.values())} if judge_rows else {}
     return new | ({"judge_labels": from_rows("judge_labels", label_rows.values())} if label_rows else {})
 
 
-def register(lake: Lake, cards: Sequence[Card]) -> None:
+def register(lake: Lake, cards: Sequence[Card], project: str = "") -> None:
     """Put judges and their labels into the lake; those seen before cost nothing."""
-    if new := registration(lake, cards):
+    if new := registration(lake, cards, project):
         lake.commit(new, several=True)
 
 

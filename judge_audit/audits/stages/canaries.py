@@ -219,7 +219,7 @@ def _decided(asking: _Asking, bought: int) -> Row:
     row = night_row(comparison, answer, epoch, sure=sure, alarm=alarm, services=(before, now))
     row |= {"lineage_id": card.lineage_id, "asking": asking.number, "audit_id": asking.audit_id}
     known = replace(card, epoch=epoch)
-    register(setup.lake, [known])
+    register(setup.lake, [known], setup.configuration.project)
     row |= {"judge_id": known.judge_id, "decided_at": datetime.now(UTC)}
     row["asked"] = len(_held(past, asking.number))
     setup.lake.commit({"canary_nights": from_rows("canary_nights", [row])})

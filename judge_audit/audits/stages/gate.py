@@ -15,7 +15,7 @@ from judge_audit.core.tables import from_rows
 from judge_audit.decisions.gate.approvals import SCREENING, Approver, approve, last_use
 from judge_audit.decisions.gate.certificate import digest_of, items_of, make_certificate
 from judge_audit.decisions.gate.evaluate import ask_gate, audit_of, candidate_of, held_against
-from judge_audit.decisions.gate.model import APPROVED, Answer
+from judge_audit.decisions.gate.model import APPROVED, Against, Answer
 from judge_audit.decisions.gate.summary import CODES, document_of, lines_of
 from judge_audit.decisions.judge_change.change import compare_with
 from judge_audit.lake.audits import called
@@ -91,7 +91,9 @@ def gate(
         UsageError: If there is no such audit or use, or a suite is malformed.
     """
     with lake.standing_still():
-        answer = asked(lake, candidate=candidate, baseline=baseline, use=use, project=project, now=now)
+        answer = asked(
+            lake, candidate=candidate, against=Against(baseline), use=use, project=project, now=now
+        )
         lake.commit({"gates": from_rows("gates", answer.rows)})
         return Gated(answer, called(lake, answer.judge_id))
 
@@ -100,24 +102,24 @@ def asked(
     lake: Lake,
     *,
     candidate: str | None,
-    baseline: str = APPROVED,
+    against: Against | None = None,
     use: str | None = None,
     project: str = "",
     now: datetime | None = None,
 ) -> Answer:
     """Compare the candidate with the judges before it, and ask the release gate; its rows are not written."""
-    row = candidate_of(lake, candidate)
-    meant = use or last_use(lake, row["judge_id"])
+    row, when = candidate_of(lake, candidate), now or datetime.now(UTC)
+    meant = use or last_use(lake, row)
     known = [*sorted(find_uses(project)), SCREENING]
     if meant not in known:
         raise UsageError(f"--for {meant}: there is no such use; the uses are {', '.join(known)}.")
-    lead = held_against(lake, row, meant, baseline)
+    lead = held_against(lake, row, meant, against or Against(), when)
     # On the anchors, whose answers retention leaves alone.
     others = [audit_of(lake, name) for name in (lead, before(lake, row["audit_id"])) if name]
     compare_with(lake, row, others)
     suites = {name: part.thing for name, part in find_suites(project).items()}
     views = {name: part.thing for name, part in find_views(project).items()}
-    return ask_gate(lake, row, meant, suites, now=now or datetime.now(UTC), baseline=baseline, views=views)
+    return ask_gate(lake, row, meant, suites, now=when, against=against, views=views)
 
 
 def certify(lake: Lake, gated: Gated, folder: Path, *, project: str = "") -> Gated:
@@ -179,7 +181,14 @@ def approve_candidate(
         UsageError: If it is refused; says why and what to do.
     """
     when = now or datetime.now(UTC)
-    answer = asked(lake, candidate=candidate, use=use, project=project, now=when)
+    answer = asked(
+        lake,
+        candidate=candidate,
+        against=Against(succeeds=approver.succeeds),
+        use=use,
+        project=project,
+        now=when,
+    )
     return approve(lake, answer, approver, when)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,14 @@ from judge_audit.audits.plugins import part_digests
 from judge_audit.audits.stages.answers import measured_by_instruments, registration
 from judge_audit.audits.stages.canaries import watch
 from judge_audit.audits.stages.score import instruments
+from judge_audit.core.clocks import TOLERANCE
 from judge_audit.core.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.core.formatting import minute
 from judge_audit.core.messages import say
 from judge_audit.core.tables import empty, from_rows, rows_of
 from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import State
+from judge_audit.judges.cards.origin import origin_of
 from judge_audit.people.zones import VERSION as ZONES_VERSION
 from judge_audit.people.zones import make_zones
 from judge_audit.stimuli.axes import fingerprint
@@ -44,10 +46,6 @@ if TYPE_CHECKING:
     from judge_audit.lake import Lake
     from judge_audit.stimuli.planning.blocks import Block
     from judge_audit.stimuli.planning.probes import Plan
-
-
-TOLERANCE = timedelta(minutes=2)
-"""Clocks of machines that are kept in step differ by less."""
 
 
 def prepare(
@@ -111,7 +109,8 @@ def prepare(
         anchors=anchors,
         canaries=canaries,
     )
-    contents = registration(lake, judges) | {"audits": audit_row(setup, inputs, prepared, "started")}
+    contents = registration(lake, judges, setup.configuration.project)
+    contents["audits"] = audit_row(setup, inputs, prepared, "started")
     if sounding.num_rows and not setup.plans.table("probes", prepared.soundings_id).num_rows:
         contents["probes"] = sounding
     lake.commit(contents, several=True)
@@ -286,6 +285,7 @@ def audit_row(setup: ScoringSetup, inputs: AuditInputs, prepared: Prepared, stat
         "anchor_set": prepared.anchors.set_id if prepared.anchors else None,
         "anchor_version": prepared.anchors.version if prepared.anchors else None,
         "anchor_head": prepared.anchors.head if prepared.anchors else None,
+        "origin": origin_of(setup.judge.card, configuration.project),
         "canary_asking": prepared.canaries.asking if prepared.canaries else None,
     }
     return from_rows("audits", [row])

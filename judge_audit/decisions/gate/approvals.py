@@ -11,7 +11,9 @@ from judge_audit_schemas.rows import ApprovalsRow, AuditsRow
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows, rows_of
+from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import Position
+from judge_audit.decisions.lineage import lineage_of
 from judge_audit.lake.audits import names_of
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ class Approver:
         reason: Why.
         despite: Expectations (suite/expectation) taken on by name although they are not met.
         first: Whether nothing was approved before, so that there is nothing to compare with.
+        succeeds: The judge_id of the approved judge of another origin that the candidate takes over from, "" for none.
     """
 
     signer: str
@@ -44,6 +47,7 @@ class Approver:
     reason: str
     despite: tuple[str, ...] = ()
     first: bool = False
+    succeeds: str = ""
 
 
 def approvals_of(lake: Lake, **equals: str) -> list[ApprovalsRow]:
@@ -57,22 +61,30 @@ def approvals_for(lake: Lake, use: str) -> list[ApprovalsRow]:
     return approvals_of(lake, use=use)
 
 
-def approved_before(lake: Lake, judge_id: str, use: str) -> ApprovalsRow | None:
-    """Find the newest approval for a use of this judge or one of the same name."""
-    names = names_of(lake, judge_id)
+def approved_before(
+    lake: Lake, audit: AuditsRow, use: str, now: datetime, succeeds: str = ""
+) -> ApprovalsRow | None:
+    """Find the newest approval for a use of the lineage that an audit is of.
+
+    Args:
+        lake: The lake.
+        audit: Row of `audits` of the candidate.
+        use: The use.
+        now: The time; what was approved later than now does not count.
+        succeeds: The judge_id of the approved judge of another origin that the candidate is to take over from.
+    """
+    lineage = lineage_of(audit, approvals_of(lake))
     for row in approvals_for(lake, use):
-        if row["judge_id"] == judge_id or names & names_of(lake, row["judge_id"]):
+        if (lineage.holds(row) or row["judge_id"] == succeeds) and row["approved_at"] <= now:
             return row
     return None
 
 
-def last_use(lake: Lake, judge_id: str) -> str:
-    """Give the use that a judge of this name was approved for last; screening if for none."""
-    names = names_of(lake, judge_id)
-    for row in approvals_of(lake):
-        if row["judge_id"] == judge_id or names & names_of(lake, row["judge_id"]):
-            return str(row["use"])
-    return SCREENING
+def last_use(lake: Lake, audit: AuditsRow) -> str:
+    """Give the use that the lineage of an audit was approved for last; screening if for none."""
+    every = approvals_of(lake)
+    lineage = lineage_of(audit, every)
+    return next((str(row["use"]) for row in every if lineage.holds(row)), SCREENING)
 
 
 def approved_judges(lake: Lake) -> list[str]:
@@ -113,12 +125,15 @@ def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Ro
     row = {
         "audit_id": question.candidate,
         "judge_id": answer.judge_id,
+        "origin": answer.origin,
         "use": question.use,
         "signer": approver.signer,
         "account": approver.account,
         "reason": approver.reason,
         "first": approver.first,
         "despite": sorted(approver.despite),
+        "succeeds": approver.succeeds or None,
+        "code_version": __version__,
         "gate_id": answer.gate_id,
         "anchor_head": answer.anchor_head,
         "audit_digest": question.audit_digest,
@@ -140,13 +155,13 @@ def _see(approver: Approver, answer: Answer) -> None:
     use = answer.question.use
     if approver.first and answer.question.baseline:
         raise UsageError(
-            f"a judge of this name is approved for {use} already (audit {answer.question.baseline}), so this one is "
+            f"this judge is approved for {use} already (audit {answer.question.baseline}), so this one is "
             "held against it: leave --first out."
         )
     if not approver.first and not answer.question.baseline:
         raise UsageError(
-            f"no judge of this name is approved for {use} yet, so nothing was compared. If this is to be the first: "
-            "add --first."
+            f"this judge was never approved for {use}, so nothing was compared. If it is to be the first: add --first. "
+            "If it takes over from an approved judge of another origin: --succeeds JUDGE_ID."
         )
     blocking = _names(row for row in answer.blocking if not (approver.first and answer.compares(row)))
     strangers = sorted(set(approver.despite) - set(blocking))

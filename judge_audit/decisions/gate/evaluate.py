@@ -12,6 +12,7 @@ from judge_audit.core.messages import say
 from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.gate.approvals import approvals_for, approved_before, told
+from judge_audit.decisions.gate.builtin_answers import builtin_row, fresh
 from judge_audit.decisions.gate.expectations import (
     Result,
     evaluate,
@@ -22,11 +23,10 @@ from judge_audit.decisions.gate.expectations import (
 from judge_audit.decisions.gate.model import (
     APPROVED,
     CANNOT,
-    CRITICAL,
     OPEN,
-    RESERVED,
     SHUT,
     WARNING,
+    Against,
     Answer,
     Question,
 )
@@ -79,15 +79,15 @@ def audit_of(lake: Lake, given: str | None) -> AuditsRow:
     return {**find_audit(lake)}
 
 
-def held_against(lake: Lake, candidate: AuditsRow, use: str, baseline: str) -> str:
+def held_against(lake: Lake, candidate: AuditsRow, use: str, against: Against, now: datetime) -> str:
     """Give the audit that a candidate is held against, "" if there is none.
 
     Raises:
         UsageError: If the baseline is no audit.
     """
-    if baseline != APPROVED:
-        return str(candidate_of(lake, baseline)["audit_id"])
-    approval = approved_before(lake, candidate["judge_id"], use)
+    if against.baseline != APPROVED:
+        return str(candidate_of(lake, against.baseline)["audit_id"])
+    approval = approved_before(lake, candidate, use, now, against.succeeds)
     return str(approval["audit_id"]) if approval else ""
 
 
@@ -98,7 +98,7 @@ def ask_gate(
     suites: Mapping[str, Suite],
     *,
     now: datetime,
-    baseline: str = APPROVED,
+    against: Against | None = None,
     views: Mapping[str, View] | None = None,
 ) -> Answer:
     """Ask the gate.
@@ -109,7 +109,7 @@ def ask_gate(
         use: What the judge is to be released for.
         suites: The suites by name.
         now: The time.
-        baseline: The audit to hold it against, or `approved`.
+        against: What it is held against; the newest approval of its lineage if not given.
         views: The views suites may read; the shipped ones if not given.
 
     Returns:
@@ -118,11 +118,13 @@ def ask_gate(
     Raises:
         UsageError: If the baseline is no audit.
     """
-    held = held_against(lake, candidate, use, baseline)
+    against = against or Against()
+    held = held_against(lake, candidate, use, against, now)
     audit_id = candidate["audit_id"]
     signed = (entry.signoff.signoff_id for entry in signoffs_of(lake, audit_id, now) if not entry.void)
     question = Question(audit_id, held, use, now, audit_digest(lake, audit_id), tuple(signed))
-    rows = _builtin_answers(lake, candidate, question, suites, asked_for=baseline != APPROVED)
+    approval = approved_before(lake, candidate, use, now, against.succeeds)
+    rows = _builtin_answers(lake, candidate, question, suites, approval)
     texts = [text for suite in suites.values() for text in (suite.frame, suite.keys)]
     with questions(lake, views, texts) as asked:
         for suite in suites.values():
@@ -136,11 +138,12 @@ def ask_gate(
     parts = [
         str(row[name]) for row in rows for name in ("suite", "expectation", "severity", "state", "observed")
     ]
-    gate_id = text_digest("gate", *shared.values(), *parts)
+    gate_id = text_digest("gate", *shared.values(), now.isoformat(), *parts)
     return Answer(
         gate_id=gate_id,
         question=question,
         judge_id=candidate["judge_id"],
+        origin=candidate.get("origin"),
         anchor_head=candidate.get("anchor_head"),
         rows=tuple({**shared, **row, "gate_id": gate_id, "asked_at": now} for row in rows),
         comparing=frozenset(name for name, suite in suites.items() if suite.baseline),
@@ -217,7 +220,11 @@ def _row(suite: Suite, question: Question, entry: Expectation, state: str, reaso
 
 
 def _builtin_answers(
-    lake: Lake, candidate: AuditsRow, question: Question, suites: Mapping[str, Suite], *, asked_for: bool
+    lake: Lake,
+    candidate: AuditsRow,
+    question: Question,
+    suites: Mapping[str, Suite],
+    newest: ApprovalsRow | None,
 ) -> list[Row]:
     """Answer the gate's own questions.
 
@@ -226,31 +233,22 @@ def _builtin_answers(
         candidate: A row of `audits`.
         question: What is asked.
         suites: The suites that will be asked.
-        asked_for: Whether the baseline was named instead of taken from the approvals.
+        newest: The newest approval of the candidate's lineage for the use.
     """
-    rows = [_complete(candidate, question)]
+    rows = [_complete(candidate, question), fresh(candidate, question)]
     if not suites:
         said = {part: say(f"gate.own.suites.{part}") for part in ("expected", "reason", "remedy")}
-        rows.append(_builtin_row("suites", CANNOT, observed="0", **said))
-    approval = _approval(lake, candidate, question, asked_for=asked_for)
-    rows.append(_approved(lake, candidate, question, approval))
-    if approval:
-        rows.append(_untouched(lake, approval))
+        rows.append(builtin_row("suites", CANNOT, observed="0", **said))
+    rows.append(_approved(lake, candidate, question, newest))
+    if newest:
+        rows.append(_untouched(lake, newest))
     return rows
 
 
-def _approval(
-    lake: Lake, candidate: AuditsRow, question: Question, *, asked_for: bool
-) -> ApprovalsRow | None:
-    """Find the approval of the audit the candidate is held against."""
-    if not asked_for:
-        return approved_before(lake, candidate["judge_id"], question.use)
-    own = [row for row in approvals_for(lake, question.use) if row["audit_id"] == question.baseline]
-    return own[0] if own else None
-
-
-def _approved(lake: Lake, candidate: AuditsRow, question: Question, approval: ApprovalsRow | None) -> Row:
+def _approved(lake: Lake, candidate: AuditsRow, question: Question, newest: ApprovalsRow | None) -> Row:
+    """See that the candidate is held against the newest approval of its lineage, and against nothing else."""
     names = sorted(names_of(lake, candidate["judge_id"])) or [candidate["judge_id"]]
+    approval = newest if newest and newest["audit_id"] == question.baseline else None
     expected = say("gate.own.approved.expected", use=question.use)
     if approval:
         observed = say(
@@ -259,9 +257,17 @@ def _approved(lake: Lake, candidate: AuditsRow, question: Question, approval: Ap
             at=f"{approval['approved_at']:%Y-%m-%d}",
             name=approval["signer"],
         )
-        return _builtin_row("approved", OPEN, observed=observed, expected=expected)
+        return builtin_row("approved", OPEN, observed=observed, expected=expected)
     others = approvals_for(lake, question.use)
-    if question.baseline:
+    if newest:
+        reason = say(
+            "gate.own.approved.reason_older",
+            audit=question.baseline,
+            newest=newest["audit_id"],
+            use=question.use,
+            at=f"{newest['approved_at']:%Y-%m-%d}",
+        )
+    elif question.baseline:
         reason = say("gate.own.approved.reason_foreign", audit=question.baseline, use=question.use)
     elif others:
         reason = say("gate.own.approved.reason_renamed", judge=names[0], use=question.use, list=told(others))
@@ -269,12 +275,12 @@ def _approved(lake: Lake, candidate: AuditsRow, question: Question, approval: Ap
         reason = say("gate.own.approved.reason_none", use=question.use)
     remedy = say("gate.own.approved.remedy", candidate=question.candidate, use=question.use)
     none = say("gate.own.approved.none")
-    return _builtin_row("approved", SHUT, reason=reason, remedy=remedy, observed=none, expected=expected)
+    return builtin_row("approved", SHUT, reason=reason, remedy=remedy, observed=none, expected=expected)
 
 
 def _complete(candidate: AuditsRow, question: Question) -> Row:
     whole = candidate["status"] == COMPLETE
-    return _builtin_row(
+    return builtin_row(
         "complete",
         OPEN if whole else CANNOT,
         reason="" if whole else say("gate.own.complete.reason", candidate=question.candidate),
@@ -289,7 +295,7 @@ def _untouched(lake: Lake, approval: ApprovalsRow) -> Row:
     """See that the approved audit still holds the rows that were approved."""
     now = audit_digest(lake, approval["audit_id"])
     same = now == approval["audit_digest"]
-    return _builtin_row(
+    return builtin_row(
         "untouched",
         OPEN if same else SHUT,
         reason="" if same else say("gate.own.untouched.reason", audit=approval["audit_id"]),
@@ -298,17 +304,3 @@ def _untouched(lake: Lake, approval: ApprovalsRow) -> Row:
         expected=say("gate.own.untouched.expected"),
         owner=say("gate.owner.platform"),
     )
-
-
-def _builtin_row(name: str, state: str, **parts: str) -> Row:
-    """Make a row, the release owner's unless said otherwise."""
-    row: Row = {
-        "suite": RESERVED,
-        "expectation": name,
-        "severity": CRITICAL,
-        "owner": say("gate.owner.release"),
-        "state": state,
-        "reason": "",
-        "remedy": "",
-    }
-    return {**row, **parts}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 APPROVED = "approved"
-"""Instead of an audit's id: the newest approval of a judge of the same name."""
+"""Instead of an audit's id: the newest approval of the same lineage."""
 
 RESERVED = "gate"
 """The suite under which the gate's own questions stand."""
@@ -21,6 +21,19 @@ SHUT = "shut"
 CANNOT = "cannot be asked"
 CRITICAL, WARNING = "critical", "warning"
 """The severities: what keeps a gate from opening, and what is only said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What a candidate is to be held against.
+
+    Attributes:
+        baseline: An audit's id, or `approved`.
+        succeeds: The judge_id of the approved judge of another origin that it is to take over from, "" for none.
+    """
+
+    baseline: str = APPROVED
+    succeeds: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +76,7 @@ class Answer:
         gate_id: Digest of the question and every answer.
         question: What was asked.
         judge_id: The candidate's judge.
+        origin: Where that judge comes from, None if its audit did not record it.
         anchor_head: Head of the anchor ledger the candidate was scored with, None without an anchor set.
         rows: Rows of table `gates`.
         comparing: Names of the suites that compare with the approved audit.
@@ -71,6 +85,7 @@ class Answer:
     gate_id: str
     question: Question
     judge_id: str
+    origin: str | None
     anchor_head: str | None
     rows: tuple[Row, ...]
     comparing: frozenset[str]

@@ -13,6 +13,7 @@ from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import State
 from judge_audit.inputs.ingest.items import probe_name
+from judge_audit.judges.cards.origin import origin_of
 from judge_audit.judges.cards.reply_rules import rule_of
 from judge_audit.judges.reply_parser import combined, read_reply
 
@@ -86,10 +87,11 @@ def describe(score: tuple[Any, str]) -> str:
     return f"{value:g}" if value is not None else f"“{state}”"
 
 
-def judge_tables(card: Card, *, control: bool = False) -> dict[str, pa.Table]:
+def judge_tables(card: Card, project: str = "", *, control: bool = False) -> dict[str, pa.Table]:
     """Make the rows that say who a judge is."""
     judge = {"judge_id": card.judge_id, "kind": card.kind, "card": card.as_json(), "is_control": control}
     label = {"judge_id": card.judge_id, "name": card.name, "version": card.version, "is_control": control}
+    label |= {"origin": origin_of(card, project)}
     return {
         "judges": from_rows("judges", [{**judge, "registered_at": datetime.now(UTC)}]),
         "judge_labels": from_rows("judge_labels", [label]),

@@ -137,7 +137,8 @@ def wrap(function: Any, card: Card | None = None) -> Judge:  # noqa: ANN401 - an
         )
     if card is None:
         weights = code_digest(function, name)
-        card = Card(kind=KIND, name=name, weights=weights, pinned=says_pinned(function))
+        home = getattr(function, "__module__", None) or type(function).__module__
+        card = Card(kind=KIND, name=f"{home}:{name}", weights=weights, pinned=says_pinned(function))
     return CallableJudge(function, card)
 
 

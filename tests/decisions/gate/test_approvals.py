@@ -36,7 +36,7 @@ def test_a_second_first_is_refused(approved):
 
 
 def test_an_approval_for_one_use_is_none_for_another(approved):
-    with pytest.raises(UsageError, match="approved for ranking yet"):
+    with pytest.raises(UsageError, match="never approved for ranking"):
         approve_candidate(approved, candidate="first", use="ranking", approver=approver())
 
 

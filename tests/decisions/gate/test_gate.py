@@ -53,11 +53,12 @@ def test_an_equal_candidate_of_an_approved_judge_finds_the_gate_open(approved, a
     assert set(held["state"].to_pylist()) == {"open"}
 
 
-def test_the_same_question_with_the_same_answer_is_one_asking(approved, ask):
+def test_every_asking_is_a_record_of_its_own_with_its_time(approved, ask):
     add_audit(approved, "second", at=2)
     first, second = ask(approved), ask(approved, now=night(20))
-    assert first.answer.gate_id == second.answer.gate_id
-    assert len(set(approved.read("gates", audit_id="second")["asked_at"].to_pylist())) == 1
+    assert first.answer.gate_id != second.answer.gate_id
+    rows = approved.read("gates", audit_id="second")
+    assert set(rows["asked_at"].to_pylist()) == {night(9), night(20)}
 
 
 def test_a_new_conviction_shuts_and_names_fault_owner_and_remedy(approved, ask):
@@ -169,7 +170,56 @@ def test_a_judge_of_another_name_is_not_held_against_the_approved_one(approved, 
     assert states(told, only="shut") == {"gate/approved": "shut"}
     assert "first (2026-01-02, Ada)" in "\n".join(told.lines)
     against = ask(approved, use="filtering", baseline="first")
-    assert states(against)["gate/approved"] == "open"
+    assert states(against)["gate/approved"] == "shut"
+
+
+def test_a_judge_of_another_origin_opens_no_gate_under_the_approved_one_s_name(approved, ask):
+    add_judge(approved, "other", name="taste")
+    add_answers(approved, "other", add_plan(approved, "plan"))
+    add_audit(approved, "theirs", judge="other", at=3, origin="callable:other_judge:score")
+    assert states(ask(approved, use="filtering"), only="shut") == {"gate/approved": "shut"}
+
+
+def test_a_new_version_of_the_same_origin_is_held_against_the_approved_one_whatever_it_is_called(
+    approved, ask
+):
+    add_judge(approved, "new", name="taste two")
+    add_answers(approved, "new", add_plan(approved, "plan"))
+    add_audit(approved, "theirs", judge="new", at=3, origin="card:cards/taste.yaml")
+    assert states(ask(approved, use="filtering"))["gate/approved"] == "open"
+
+
+def test_a_judge_that_a_person_says_takes_over_is_of_the_lineage_from_then_on(approved, ask):
+    for judge, audit, at in (("other", "theirs", 3), ("later", "latest", 5)):
+        add_judge(approved, judge, name="taste")
+        add_answers(approved, judge, add_plan(approved, "plan"))
+        add_audit(approved, audit, judge=judge, at=at, origin="callable:other_judge:score")
+    assert states(ask(approved, use="filtering"), only="shut") == {"gate/approved": "shut"}
+    unscored = ("anchor_order/same_order_or_better", "anchor_order/old_anchors_agree")
+    said = {"despite": unscored, "succeeds": "j1"}
+    approver = Approver("Ada", "ada", "moved to a module of its own", **said)
+    approve_candidate(approved, candidate="theirs", use="filtering", approver=approver, now=night(6))
+    told = states(ask(approved, use="filtering"))
+    assert told["gate/approved"] == "open"
+
+
+@pytest.mark.parametrize(
+    ("days", "state"), [(9, "open"), (31, "open"), (32.1, "shut"), (400, "shut"), (1, "shut")]
+)
+def test_evidence_older_than_its_certificate_would_last_or_from_the_future_shuts(approved, ask, days, state):
+    add_audit(approved, "second", at=2)
+    assert states(ask(approved, now=night(days)))["gate/fresh"] == state
+
+
+def test_an_older_approval_of_the_same_judge_is_no_baseline(approved, ask):
+    add_audit(approved, "second", at=2)
+    approver = Approver("Ada", "ada", "newer")
+    approve_candidate(approved, candidate="second", use="filtering", approver=approver, now=night(3))
+    add_audit(approved, "third", at=4)
+    told = ask(approved, use="filtering", baseline="first")
+    assert states(told, only="shut") == {"gate/approved": "shut"}
+    assert "that is audit second" in "\n".join(told.lines)
+    assert states(ask(approved, use="filtering", baseline="second"))["gate/approved"] == "open"
 
 
 def test_a_baseline_that_was_never_approved_is_compared_with_and_opens_nothing(approved, ask):
@@ -177,7 +227,7 @@ def test_a_baseline_that_was_never_approved_is_compared_with_and_opens_nothing(a
     add_audit(approved, "third", at=3)
     told = ask(approved, baseline="second")
     assert states(told, only="shut") == {"gate/approved": "shut"}
-    assert "never approved" in "\n".join(told.lines)
+    assert "is not the newest approval" in "\n".join(told.lines)
 
 
 def test_the_approved_audit_must_hold_the_rows_that_were_approved(approved, ask):

@@ -1,0 +1,59 @@
+"""Questions of the gate's own that no suite asks: is the evidence fresh, and does what it rests on still hold."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from judge_audit.core.clocks import TOLERANCE
+from judge_audit.core.limits import read_limits
+from judge_audit.core.messages import say
+from judge_audit.decisions.gate.model import CANNOT, CRITICAL, OPEN, RESERVED, SHUT
+
+if TYPE_CHECKING:
+    from judge_audit_schemas.rows import AuditsRow
+
+    from judge_audit.decisions.gate.model import Question
+
+    Row = dict[str, Any]
+
+
+def builtin_row(name: str, state: str, **parts: str) -> Row:
+    """Make a row of the gate's own suite, the release owner's unless said otherwise."""
+    row: Row = {
+        "suite": RESERVED,
+        "expectation": name,
+        "severity": CRITICAL,
+        "owner": say("gate.owner.release"),
+        "state": state,
+        "reason": "",
+        "remedy": "",
+    }
+    return {**row, **parts}
+
+
+def lasts(audit: AuditsRow) -> timedelta:
+    """Say how long a certificate of an audit holds, by the limit in force when it was made."""
+    limits = read_limits(json.loads(audit["configuration"] or "{}").get("limits"))
+    return timedelta(days=limits["certificate.days"])
+
+
+def fresh(candidate: AuditsRow, question: Question) -> Row:
+    """See that the evidence is no older than its certificate would last, and not from the future."""
+    ended, days = candidate["ended_at"], lasts(candidate)
+    state, reason = OPEN, ""
+    if ended is None:
+        state, reason = CANNOT, say("gate.own.fresh.reason_unfinished", candidate=question.candidate)
+    elif ended > question.now + TOLERANCE:
+        state, reason = SHUT, say("gate.own.fresh.reason_future", at=f"{ended:%Y-%m-%d %H:%M}")
+    elif question.now >= ended + days:
+        state, reason = SHUT, say("gate.own.fresh.reason_stale", at=f"{ended:%Y-%m-%d}", days=days.days)
+    return builtin_row(
+        "fresh",
+        state,
+        reason=reason,
+        remedy=say("gate.own.fresh.remedy") if reason else "",
+        observed=f"{ended:%Y-%m-%d %H:%M} UTC" if ended else say("gate.own.fresh.none"),
+        expected=say("gate.own.fresh.expected", days=days.days),
+    )
