@@ -12,6 +12,7 @@ from judge_audit_schemas.rows import AuditsRow
 from judge_audit.anchors import kept_anchors
 from judge_audit.audits.control_proof import control_row, smallest_shown
 from judge_audit.audits.plugins import find_checks, find_uses, part_digests
+from judge_audit.audits.scope import scope_of
 from judge_audit.audits.stages.answers import answers_of, responses
 from judge_audit.audits.stages.findings_cache import FindingsCache
 from judge_audit.audits.stages.plan import audit_row
@@ -100,7 +101,9 @@ def check(setup: ScoringSetup, inputs: AuditInputs, people: PeopleRecords, prepa
     basis.cache.save()
     uses = [part.thing for part in find_uses(configuration.project).values()]
     key = {"audit_id": prepared.audit_id, "judge_id": prepared.judge_id}
-    standings = [key | row for row in stand(uses, verdicts, configuration.context)]
+    complete = audit_row(setup, inputs, prepared, "complete")
+    scope = scope_of(setup, prepared, rows_of(complete, AuditsRow)[0])
+    standings = [key | row for row in stand(uses, verdicts, configuration.context, scope)]
     setup.lake.commit(
         {
             "curves": from_rows("curves", findings.curves),
@@ -108,7 +111,7 @@ def check(setup: ScoringSetup, inputs: AuditInputs, people: PeopleRecords, prepa
             "verdicts": from_rows("verdicts", findings.verdicts),
             "standings": from_rows("standings", standings),
             **({"strengths": from_rows("strengths", basis.strengths)} if basis.strengths else {}),
-            "audits": audit_row(setup, inputs, prepared, "complete"),
+            "audits": complete,
         },
         several=True,
     )

@@ -169,6 +169,8 @@ def _against(evidence: Evidence, held: Anchors | None, left: dict[str, Leaving] 
 
 
 MIN_DISTINCT = 3
+FEW_EQUAL = 8
+"""Untouched pictures with one and the same score, from which on a judge is called constant; below it is unknown."""
 
 
 def run(evidence: Evidence) -> Findings:
@@ -293,10 +295,11 @@ def _capability(
     if not len(pooled):
         reason = say("scale.silent")
         return verdict_of(evidence, "capability", dimension, Verdict.FAIL, "silent", reason, **parts)
-    if count == 1 and enough and share <= evidence.limits["ladder.missing_share"]:
-        return verdict_of(
-            evidence, "capability", dimension, Verdict.FAIL, "constant", say("scale.constant"), **parts
-        )
+    if count == 1:
+        sure = (enough or len(pooled) >= FEW_EQUAL) and share <= evidence.limits["ladder.missing_share"]
+        verdict, finding = (Verdict.FAIL, "constant") if sure else (Verdict.INCONCLUSIVE, "one_value")
+        reason = say("scale.constant" if sure else "scale.one_value", n=len(pooled))
+        return verdict_of(evidence, "capability", dimension, verdict, finding, reason, **parts)
     limit = -evidence.limits["scale.reversed"]
     if told.interval(corrected_level(len(evidence.card.dimensions)))[1] < limit:
         reason = say("scale.reversed", value=f"{told.value:.2f}".replace("-", "−"))

@@ -15,7 +15,7 @@ from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings, joined
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import ORIGINAL, POOLED, State, Verdict
+from judge_audit.core.vocabulary import NOT_ASKED, ORIGINAL, POOLED, State, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
 from judge_audit.measures.scale import tied_share
 from judge_audit.stimuli.sight_probes import SIGHT
@@ -297,7 +297,9 @@ class Inquiry:
         """Answer the question, if missing scores do not decide it."""
         found = self.found
         if not found.n and not found.lost:
-            return Told(Verdict.MISSING, "", "one_prompt" if self.question.name == "prompt" else "unasked")
+            if self.question.name == "prompt":
+                return Told(Verdict.MISSING, "", "one_prompt")
+            return Told(Verdict.MISSING, NOT_ASKED, "unasked")
         if found.n < self.limit("min_items"):
             return Told(Verdict.INCONCLUSIVE, "", "few")
         judge = self._seeing if self.question.blind else self._staying

@@ -228,6 +228,7 @@ def severity(verdict: VerdictsRow) -> tuple[int, int, float]:
         "erratic",
         "jitters",
         "unstable",
+        "worse_than_chance",
         "blind_within_prompt",
         "copies",
         "silent_on_some",
