@@ -257,6 +257,7 @@ class _Held:
     missing: list[str] = field(default_factory=list)
     noted: list[str] = field(default_factory=list)
     undecided: list[str] = field(default_factory=list)
+    lacking: set[str] = field(default_factory=set)
 
 
 def _standing(use: Use, verdicts: Sequence[Mapping[str, Any]], context: str, scope: Scope) -> dict[str, Any]:
@@ -326,6 +327,7 @@ def _require(
         held.noted.append(say("standings.waived", missing=requirement.missing))
     else:
         held.missing.append(_lacking(requirement, found, lacking))
+        held.lacking.add(requirement.check)
 
 
 def _lacking_scope(
@@ -360,7 +362,8 @@ def _see_bar(held: _Held, bar: Bar, found: Sequence[Mapping[str, Any]], scope: S
     due = scope.dimensions - answered if bar.each and POOLED not in answered else frozenset()
     if (due or not answered) and (not bar.of_comparers or COMPARES in scope.cannot):
         where = say("standings.lacking.in", list=", ".join(sorted(due))) if due and answered else ""
-        held.missing.append(say("standings.never_asked", question=question + where))
+        if bar.check not in held.lacking:  # else the use lacks what that check requires, which says more
+            held.missing.append(say("standings.never_asked", question=question + where))
     if any(row["verdict"] in {Verdict.INCONCLUSIVE, Verdict.MISSING} for row in found):
         held.undecided.append(question)
     for row in found:
