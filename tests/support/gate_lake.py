@@ -139,6 +139,7 @@ def add_audit(
     status="complete",
     anchors=None,
     origin=None,
+    row=None,
     **parts,
 ):
     """Write a whole audit; whatever is not given is as it should be. `anchors` is a version of the set."""
@@ -147,9 +148,12 @@ def add_audit(
     )
     names = lake.read("judge_labels", judge_id=judge)["name"].to_pylist()
     origin = origin or (f"card:cards/{names[0]}.yaml" if names else None)
+    extra = row or {}
     row = {**used, "audit_id": audit, "judge_id": judge, "plan_id": plan, "started_at": night(at), "seed": 1}
     row |= {"origin": origin}
-    lake.commit({"audits": from_rows("audits", [{**row, "status": "started", "configuration": "{}"}])})
+    lake.commit(
+        {"audits": from_rows("audits", [{**row, "status": "started", "configuration": "{}", **extra}])}
+    )
     results = {
         "curves": [],
         "measures": drift_rows(audit, judge, drift if drift is not None else {"a": 0.01, "b": -0.01}),
@@ -163,6 +167,7 @@ def add_audit(
             "status": "complete",
             "ended_at": night(at) + timedelta(hours=1),
             "configuration": "{}",
+            **extra,
         }
         lake.commit({"audits": from_rows("audits", [done])})
 

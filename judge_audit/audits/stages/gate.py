@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import getpass
+import json
+import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.audits.plugins import find_suites, find_uses, find_views
@@ -15,7 +18,7 @@ from judge_audit.core.tables import from_rows
 from judge_audit.decisions.gate.approvals import SCREENING, Approver, approve, last_use
 from judge_audit.decisions.gate.certificate import digest_of, items_of, make_certificate
 from judge_audit.decisions.gate.evaluate import ask_gate, audit_of, candidate_of, held_against
-from judge_audit.decisions.gate.model import APPROVED, Against, Answer
+from judge_audit.decisions.gate.model import APPROVED, Against, Answer, Team
 from judge_audit.decisions.gate.summary import CODES, document_of, lines_of
 from judge_audit.decisions.judge_change.change import compare_with
 from judge_audit.lake.audits import called
@@ -28,7 +31,7 @@ SIDE = 240
 """Longest side of a picture in a certificate, in pixels."""
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from judge_audit_schemas.rows import AuditsRow
 
     from judge_audit.lake import Lake
 
@@ -110,16 +113,47 @@ def asked(
     """Compare the candidate with the judges before it, and ask the release gate; its rows are not written."""
     row, when = candidate_of(lake, candidate), now or datetime.now(UTC)
     meant = use or last_use(lake, row)
-    known = [*sorted(find_uses(project)), SCREENING]
+    home = home_of(row, project)
+    uses = {name: part.thing for name, part in find_uses(home).items()}
+    known = [*sorted(uses), SCREENING]
     if meant not in known:
         raise UsageError(f"--for {meant}: there is no such use; the uses are {', '.join(known)}.")
     lead = held_against(lake, row, meant, against or Against(), when)
     # On the anchors, whose answers retention leaves alone.
     others = [audit_of(lake, name) for name in (lead, before(lake, row["audit_id"])) if name]
     compare_with(lake, row, others)
-    suites = {name: part.thing for name, part in find_suites(project).items()}
-    views = {name: part.thing for name, part in find_views(project).items()}
-    return ask_gate(lake, row, meant, suites, now=when, against=against, views=views)
+    suites = find_suites(home)
+    team = Team(
+        views={name: part.thing for name, part in find_views(home).items()},
+        uses=uses,
+        suites={name: part.digest for name, part in suites.items() if part.digest},
+        recorded=recorded_suites(row),
+    )
+    things = {name: part.thing for name, part in suites.items()}
+    return ask_gate(lake, row, meant, things, now=when, against=against, team=team)
+
+
+SUITE = re.compile(r"suites: (?P<name>\w+)$")
+"""How the digests of an audit name a suite of the team."""
+
+
+def home_of(audit: AuditsRow, project: str) -> str:
+    """Give the project whose parts decide about an audit: that of the audit, wherever the question is asked.
+
+    Args:
+        audit: Row of `audits`.
+        project: The project in whose folder it is asked, "" if it is none; it counts where the audit had none, or
+            where that of the audit is not on this machine.
+    """
+    own = str(json.loads(audit["configuration"] or "{}").get("project") or "")
+    return own if own and Path(own).is_dir() else project
+
+
+def recorded_suites(audit: AuditsRow) -> dict[str, str]:
+    """Give the digests of the team's suites that an audit was made with, by name."""
+    digests = json.loads(audit.get("input_digests") or "{}")
+    found = ((SUITE.search(name), digest) for name, digest in digests.items())
+    return {match["name"]: str(digest) for match, digest in found if match}
 
 
 def certify(lake: Lake, gated: Gated, folder: Path, *, project: str = "") -> Gated:

@@ -6,14 +6,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_schemas.rows import ApprovalsRow, AuditsRow
+from judge_audit_schemas.rows import ApprovalsRow, AuditsRow, StandingsRow
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.version import __version__
-from judge_audit.core.vocabulary import Position
+from judge_audit.core.vocabulary import Position, Standing
 from judge_audit.decisions.lineage import lineage_of
+from judge_audit.decisions.standings import POSITION_ROW
 from judge_audit.lake.audits import names_of
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Ro
         UsageError: If it is refused; says what stands in the way and what to do.
     """
     _see(approver, answer)
+    _see_not_barred(lake, answer)
     question = answer.question
     row = {
         "audit_id": question.candidate,
@@ -175,6 +177,20 @@ def _see(approver: Approver, answer: Answer) -> None:
             f"the gate is not open for {use}: {', '.join(left)}. Mend it, or take each on by name, for the record: "
             f"--despite {' --despite '.join(left)}. `judge-audit gate --for {use}` says what is behind each."
         )
+
+
+def _see_not_barred(lake: Lake, answer: Answer) -> None:
+    """Refuse a use that the audit bars: missing evidence can be taken on by name, a conviction cannot."""
+    use = answer.question.use
+    rows = rows_of(lake.read("standings", audit_id=answer.question.candidate), StandingsRow)
+    for row in rows:
+        barred = row["standing"] == Standing.BARRED if row["use"] == use else False
+        none = use == SCREENING and row["use"] == POSITION_ROW and row["standing"] == Position.NONE
+        if barred or none:
+            raise UsageError(
+                f"the judge is barred from {use}, and a conviction cannot be taken on by name, only missing evidence "
+                f"can. {' '.join(row['reasons'])}"
+            )
 
 
 def _names(rows: Any) -> list[str]:  # noqa: ANN401 - rows

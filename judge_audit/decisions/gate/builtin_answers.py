@@ -11,9 +11,15 @@ from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import say
 from judge_audit.decisions.gate.model import CANNOT, CRITICAL, OPEN, RESERVED, SHUT
 
+SHOWN = 3
+"""Convictions that are named; the rest are counted."""
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from judge_audit_schemas.rows import AuditsRow
 
+    from judge_audit.decisions.gate.convictions import Conviction
     from judge_audit.decisions.gate.model import Question
 
     Row = dict[str, Any]
@@ -56,4 +62,37 @@ def fresh(candidate: AuditsRow, question: Question) -> Row:
         remedy=say("gate.own.fresh.remedy") if reason else "",
         observed=f"{ended:%Y-%m-%d %H:%M} UTC" if ended else say("gate.own.fresh.none"),
         expected=say("gate.own.fresh.expected", days=days.days),
+    )
+
+
+def convictions_lifted(candidate: AuditsRow, standing: Sequence[Conviction]) -> Row:
+    """See that no fault that an earlier audit of the lineage proved was left unasked since."""
+    earlier = [one for one in standing if one.audit_id != candidate["audit_id"]]
+    reasons = " ".join(f"({one.audit_id}) {one.reason}" for one in earlier[:SHOWN])
+    return builtin_row(
+        "convictions_lifted",
+        SHUT if earlier else OPEN,
+        reason=say("gate.own.convictions_lifted.reason", n=len(earlier), list=reasons) if earlier else "",
+        remedy=say("gate.own.convictions_lifted.remedy") if earlier else "",
+        observed=str(len(earlier)),
+        expected=say("gate.own.convictions_lifted.expected"),
+        owner=say("gate.owner.judge"),
+    )
+
+
+def suites_as_recorded(recorded: Mapping[str, str], loaded: Mapping[str, str]) -> Row:
+    """See that the team's own suites are those that the audit was made with.
+
+    Args:
+        recorded: Digests of the suites by name, as the audit recorded them.
+        loaded: Digests of those that are asked.
+    """
+    odd = sorted(name for name, digest in recorded.items() if loaded.get(name) != digest)
+    return builtin_row(
+        "suites_as_recorded",
+        CANNOT if odd else OPEN,
+        reason=say("gate.own.suites_as_recorded.reason", list=", ".join(odd)) if odd else "",
+        remedy=say("gate.own.suites_as_recorded.remedy") if odd else "",
+        observed=", ".join(sorted(loaded)) or say("gate.own.suites_as_recorded.none"),
+        expected=say("gate.own.suites_as_recorded.expected", list=", ".join(sorted(recorded)) or "–"),
     )

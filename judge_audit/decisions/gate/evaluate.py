@@ -11,8 +11,14 @@ from judge_audit.core.errors import UsageError
 from judge_audit.core.messages import say
 from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import POOLED
-from judge_audit.decisions.gate.approvals import approvals_for, approved_before, told
-from judge_audit.decisions.gate.builtin_answers import builtin_row, fresh
+from judge_audit.decisions.gate.approvals import approvals_for, approvals_of, approved_before, told
+from judge_audit.decisions.gate.builtin_answers import (
+    builtin_row,
+    convictions_lifted,
+    fresh,
+    suites_as_recorded,
+)
+from judge_audit.decisions.gate.convictions import standing_convictions, touching
 from judge_audit.decisions.gate.expectations import (
     Result,
     evaluate,
@@ -29,7 +35,9 @@ from judge_audit.decisions.gate.model import (
     Against,
     Answer,
     Question,
+    Team,
 )
+from judge_audit.decisions.lineage import audits_of, lineage_of
 from judge_audit.decisions.signoffs import signoffs_of
 from judge_audit.lake.audits import LATEST, audit_digest, find_audit, names_of, see_kept
 from judge_audit.lake.sql import questions
@@ -41,9 +49,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from judge_audit_schemas.rows import ApprovalsRow
 
+    from judge_audit.decisions.gate.convictions import Conviction
     from judge_audit.decisions.gate.suites import Expectation, Suite
+    from judge_audit.decisions.standings import Use
     from judge_audit.lake import Lake
-    from judge_audit.lake.connect import View
     from judge_audit.lake.sql import Questions
 
     Row = dict[str, Any]
@@ -99,7 +108,7 @@ def ask_gate(
     *,
     now: datetime,
     against: Against | None = None,
-    views: Mapping[str, View] | None = None,
+    team: Team | None = None,
 ) -> Answer:
     """Ask the gate.
 
@@ -110,7 +119,7 @@ def ask_gate(
         suites: The suites by name.
         now: The time.
         against: What it is held against; the newest approval of its lineage if not given.
-        views: The views suites may read; the shipped ones if not given.
+        team: The team's own parts; none if not given.
 
     Returns:
         The answer; nothing is written.
@@ -124,9 +133,13 @@ def ask_gate(
     signed = (entry.signoff.signoff_id for entry in signoffs_of(lake, audit_id, now) if not entry.void)
     question = Question(audit_id, held, use, now, audit_digest(lake, audit_id), tuple(signed))
     approval = approved_before(lake, candidate, use, now, against.succeeds)
+    team = team or Team()
     rows = _builtin_answers(lake, candidate, question, suites, approval)
+    rows.append(convictions_lifted(candidate, _standing(lake, candidate, team.uses.get(use))))
+    if team.recorded or team.suites:
+        rows.append(suites_as_recorded(team.recorded, team.suites))
     texts = [text for suite in suites.values() for text in (suite.frame, suite.keys)]
-    with questions(lake, views, texts) as asked:
+    with questions(lake, team.views, texts) as asked:
         for suite in suites.values():
             rows += _ask(asked, suite, question)
     shared = {
@@ -148,6 +161,13 @@ def ask_gate(
         rows=tuple({**shared, **row, "gate_id": gate_id, "asked_at": now} for row in rows),
         comparing=frozenset(name for name, suite in suites.items() if suite.baseline),
     )
+
+
+def _standing(lake: Lake, candidate: AuditsRow, use: Use | None) -> list[Conviction]:
+    """Give the convictions of a candidate's lineage that stand with it and touch a use."""
+    lineage = lineage_of(candidate, approvals_of(lake))
+    audits = [row for row in audits_of(lake, lineage) if str(row["ended_at"]) <= str(candidate["ended_at"])]
+    return touching(standing_convictions(lake, audits), use)
 
 
 def _ask(asked: Questions, suite: Suite, question: Question) -> list[Row]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
+
+    from judge_audit.decisions.standings import Use
+    from judge_audit.lake.connect import View
 
     Row = dict[str, Any]
 
@@ -34,6 +38,23 @@ class Against:
 
     baseline: str = APPROVED
     succeeds: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """What a team brings to the gate.
+
+    Attributes:
+        views: The views that suites may read, None for the shipped ones.
+        uses: The checklists by name.
+        suites: Digests of the team's own suites, by name.
+        recorded: Digests of those that the candidate's audit was made with.
+    """
+
+    views: Mapping[str, View] | None = None
+    uses: Mapping[str, Use] = field(default_factory=dict)
+    suites: Mapping[str, str] = field(default_factory=dict)
+    recorded: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from gate_lake import add_audit, night
+from gate_lake import add_audit, night, standing_rows
 
 from judge_audit.audits.stages.gate import approve_candidate
 from judge_audit.core.errors import UsageError
@@ -64,3 +64,22 @@ def test_what_is_not_met_is_taken_on_by_name_or_not_at_all(approved):
     row = approve_candidate(approved, candidate="second", use="filtering", approver=taken, now=night(3))
     assert row["despite"] == ["convictions/nothing_new"]
     assert not row["first"]
+
+
+@pytest.mark.parametrize(("use", "changed"), [("reward", "reward"), ("screening", "position")])
+def test_missing_evidence_can_be_taken_on_by_name_and_a_conviction_cannot(lake, use, changed):
+    standing = "none" if changed == "position" else "barred"
+    rows = [
+        row | ({"standing": standing, "reasons": ["It is reversed."]} if row["use"] == changed else {})
+        for row in standing_rows("second", "j1")
+    ]
+    add_audit(lake, "second", at=2, standings=rows)
+    with pytest.raises(UsageError, match=r"cannot be taken on by name.*It is reversed"):
+        approve_candidate(
+            lake,
+            candidate="second",
+            use=use,
+            approver=approver(first=True, despite=("standings/allowed",)),
+            now=night(3),
+        )
+    assert lake.read("approvals").num_rows == 0

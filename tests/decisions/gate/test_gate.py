@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, replace
 
 import pytest
@@ -14,6 +15,7 @@ from gate_lake import (
     verdict_rows,
 )
 
+from judge_audit.audits.plugins import find_suites
 from judge_audit.audits.stages.gate import approve_candidate
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import UsageError
@@ -278,3 +280,76 @@ def test_acceptance_needs_a_sign_off_on_these_very_rows_that_still_holds(lake, a
     told = ask(lake, use="acceptance")
     assert states(told)["signoffs/signed"] == state
     assert states(told)["standings/allowed"] == "open"
+
+
+def pile_rows(audit, verdict, number, **parts):
+    row = {
+        "audit_id": audit,
+        "subject": "j1",
+        "check": "scale",
+        "measure": "capability",
+        "dimension": "overall",
+    }
+    row |= {"verdict": verdict, "finding": "constant" if verdict == "fail" else "", "n": number}
+    return [*verdict_rows(audit, "j1"), row | {"reason": "It piles up.", "provisional": False} | parts]
+
+
+@pytest.mark.parametrize(
+    ("later", "state"),
+    [
+        (None, "shut"),
+        (("pass", 40), "open"),
+        (("inconclusive", 40), "open"),
+        (("pass", 39), "shut"),
+        (("missing", 40), "shut"),
+    ],
+)
+def test_a_conviction_stands_until_the_same_question_is_asked_again_on_as_much(approved, ask, later, state):
+    add_audit(approved, "second", at=2, verdicts=pile_rows("second", "fail", 40))
+    rows = pile_rows("third", *later) if later else verdict_rows("third", "j1")
+    add_audit(approved, "third", at=3, verdicts=rows)
+    told = ask(approved, candidate="third")
+    assert states(told)["gate/convictions_lifted"] == state
+    assert ("It piles up." in "\n".join(told.lines)) == (state == "shut")
+
+
+def test_a_suspicion_and_a_fault_that_the_use_does_not_ask_about_stand_in_nobody_s_way(approved, ask):
+    add_audit(approved, "second", at=2, verdicts=pile_rows("second", "fail", 40, provisional=True))
+    add_audit(approved, "third", at=3)
+    assert states(ask(approved, candidate="third"))["gate/convictions_lifted"] == "open"
+    add_audit(approved, "fourth", at=4, verdicts=pile_rows("fourth", "fail", 40, measure="pile"))
+    add_audit(approved, "fifth", at=5)
+    assert states(ask(approved, candidate="fifth"))["gate/convictions_lifted"] == "open"
+
+
+def test_the_team_s_suites_belong_to_the_audit_wherever_the_gate_is_asked(
+    approved, ask, tmp_path, monkeypatch
+):
+    project = tmp_path / "team"
+    (project / "suites").mkdir(parents=True)
+    (project / "suites" / "never.sql").write_text(
+        "-- Never.\nSELECT 'a' AS k, 1 AS v;\n-- keys: a.\nSELECT 'a' AS k;\n"
+    )
+    expectation = {
+        "type": "expect_column_values_to_be_between",
+        "kwargs": {"column": "v", "min_value": 0, "max_value": 0},
+        "severity": "critical",
+        "meta": {"name": "never", "reason": "No.", "remedy": "None."},
+    }
+    suite = {"owner": "team", "key": ["k"], "expectations": [expectation]}
+    (project / "suites" / "never.json").write_text(json.dumps(suite))
+    digests = {part.origin: part.digest for part in find_suites(str(project)).values() if part.digest}
+    recorded = {"configuration": json.dumps({"project": str(project)}), "input_digests": json.dumps(digests)}
+    add_audit(approved, "second", at=2, row=recorded)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert states(ask(approved, candidate="second"))["never/never"] == "shut"
+    for change in (
+        lambda: (project / "suites" / "never.json").write_text(json.dumps(suite | {"owner": "nobody"})),
+        lambda: [path.unlink() for path in (project / "suites").iterdir()],
+        lambda: project.rename(tmp_path / "moved"),
+    ):
+        change()
+        told = ask(approved, candidate="second")
+        assert states(told)["gate/suites_as_recorded"] == "cannot be asked"
+        assert told.code != 0
