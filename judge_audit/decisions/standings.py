@@ -273,10 +273,8 @@ def _standing(use: Use, verdicts: Sequence[Mapping[str, Any]], context: str, sco
     held.missing += [say("standings.dropped", source=name) for name in sorted(scope.dropped)]
     if held.undecided:
         held.noted.append(say("standings.undecided", questions="; ".join(held.undecided)))
-    notes = [
-        say(f"standings.not_applicable.{case}", sources=", ".join(scope.sources))
-        for case in _cases(use, scope)
-    ]
+    cases = dict.fromkeys(case.partition(",")[0] for case in _cases(use, scope))
+    notes = [say(f"standings.not_applicable.{case}", sources=", ".join(scope.sources)) for case in cases]
     blocked = held.open_ or held.missing
     standing = Standing.BARRED if held.against else Standing.UNPROVEN if blocked else Standing.ALLOWED
     reasons = list(dict.fromkeys([*held.against, *held.open_, *held.noted, *notes]))
@@ -301,7 +299,7 @@ def _cases(use: Use, scope: Scope) -> list[str]:
     return [
         case
         for case, (uses, questions) in not_applicable().items()
-        if case in scope.cannot and use.name in uses and questions & named
+        if case.partition(",")[0] in scope.cannot and use.name in uses and questions & named
     ]
 
 

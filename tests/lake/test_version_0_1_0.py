@@ -123,7 +123,7 @@ def test_an_audit_goes_on_in_it_without_asking_the_judge_again(folder, judge):
     )
     assert judge.asked == 0
     lake = Lake.open(folder / "lake")
-    for name in ("measures", "verdicts", "curves", "standings"):
+    for name in ("measures", "verdicts", "curves"):
         then, today = (lake.read(name, audit_id=audit_id).to_pylist() for audit_id in (AUDIT, done.audit_id))
         own = [[row for row in rows if _subject(row) == JUDGE] for rows in (then, today)]
         assert own[0]

@@ -145,8 +145,8 @@ def _verdict(evidence: Evidence, dimension: str, found: dict[str, Resampled], cl
     if gain.interval(PASS_LEVEL)[0] > limit:
         verdict = Verdict.PASS
     elif gain.interval(corrected_level(claims))[1] < limit:
-        # Wholly below what chance finds: the order within a prompt is people's, turned round.
-        below = gain.interval(corrected_level(claims))[1] < 0
+        # As far below chance as a passing judge is above it: the order within a prompt is people's, turned round.
+        below = gain.interval(corrected_level(claims))[1] < -limit
         verdict, finding = Verdict.FAIL, "worse_than_chance" if below else "blind_within_prompt"
     elif gain.usable:
         needed = items_needed(gain.as_estimate(), limit, claims, low=limit)

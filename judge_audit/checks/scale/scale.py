@@ -169,8 +169,6 @@ def _against(evidence: Evidence, held: Anchors | None, left: dict[str, Leaving] 
 
 
 MIN_DISTINCT = 3
-FEW_EQUAL = 8
-"""Untouched pictures with one and the same score, from which on a judge is called constant; below it is unknown."""
 
 
 def run(evidence: Evidence) -> Findings:
@@ -296,7 +294,7 @@ def _capability(
         reason = say("scale.silent")
         return verdict_of(evidence, "capability", dimension, Verdict.FAIL, "silent", reason, **parts)
     if count == 1:
-        sure = (enough or len(pooled) >= FEW_EQUAL) and share <= evidence.limits["ladder.missing_share"]
+        sure = enough and share <= evidence.limits["ladder.missing_share"]
         verdict, finding = (Verdict.FAIL, "constant") if sure else (Verdict.INCONCLUSIVE, "one_value")
         reason = say("scale.constant" if sure else "scale.one_value", n=len(pooled))
         return verdict_of(evidence, "capability", dimension, verdict, finding, reason, **parts)

@@ -83,7 +83,7 @@ def test_sight_probes_are_answered_and_no_instrument_measures_them(done):
     with done.connect() as connection:
         asked = connection.execute(
             """SELECT count(*) FROM responses JOIN judge_labels USING (judge_id)
-            WHERE axis = 'alone' AND name = 'middle'"""
+            WHERE axis = 'alone' AND name LIKE '%:middle'"""
         ).fetchone()
         measured = connection.execute(
             """SELECT count(*) FROM all_responses JOIN judge_labels USING (judge_id)
