@@ -64,17 +64,12 @@ def cannot_be_asked(
         measures: What it would have judged.
         every_ladder: Whether it is asked of every ladder.
     """
-    axes = list(evidence.axes) if every_ladder else [POOLED]
+    rows = evidence.writer(check, dimension=OVERALL)
+    reason = say(f"compared.not_asked.{check}")
     return Findings(
         verdicts=tuple(
-            {
-                **evidence.key(check, measure, dimension=OVERALL, axis=axis),
-                "verdict": Verdict.MISSING.value,
-                "finding": NOT_ASKED,
-                "reason": say(f"compared.not_asked.{check}"),
-                "provisional": False,
-            }
+            rows.at(axis=axis).verdict(measure, Verdict.MISSING, reason, NOT_ASKED)
             for measure in measures
-            for axis in axes
+            for axis in (evidence.axes if every_ladder else [POOLED])
         )
     )

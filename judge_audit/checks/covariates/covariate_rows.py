@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.ladders.ladder_question import figure_columns
+from judge_audit.checks.result_rows import figure_columns
 from judge_audit.core.formatting import finite, number
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, State

@@ -8,8 +8,8 @@ import numpy as np
 
 from judge_audit.checks.check import cannot_be_asked
 from judge_audit.checks.evidence import Findings, joined
-from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.pairwise.position_bias import PAIRS
+from judge_audit.checks.result_rows import figure_columns
 from judge_audit.core.formatting import number
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, PAIR_AXIS, State, Verdict

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.pairwise.position_bias import PAIRS, UNTOUCHED, told
+from judge_audit.checks.result_rows import figure_columns
 from judge_audit.core.formatting import number
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import NOT_ASKED, OVERALL, Verdict

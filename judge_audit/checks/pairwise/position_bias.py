@@ -17,7 +17,7 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import figure_columns
+from judge_audit.checks.result_rows import figure_columns
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, Choice, State, Verdict

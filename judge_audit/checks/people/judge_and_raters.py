@@ -15,7 +15,6 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings, joined
-from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.people.labelled_scores import (
     PEOPLE,
     always_the_same,
@@ -25,6 +24,7 @@ from judge_audit.checks.people.labelled_scores import (
     ratings,
     samples,
 )
+from judge_audit.checks.result_rows import figure_columns
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say

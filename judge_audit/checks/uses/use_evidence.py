@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.evidence import Findings, joined
-from judge_audit.checks.ladders.ladder_question import figure_columns
 from judge_audit.checks.people.judge_and_raters import missing_row
+from judge_audit.checks.result_rows import figure_columns
 from judge_audit.core.formatting import finite, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, POOLED, Verdict
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.ladders.ladder_question import Figured
+    from judge_audit.checks.result_rows import Figure as Figured
 
     Row = Mapping[str, Any]
     Unit = tuple[str, str, str]
