@@ -53,7 +53,7 @@ def choose(evidence: Evidence) -> list[Named]:
 
 def _lifts(evidence: Evidence) -> tuple[Mapping[str, Floats], NDArray[np.intp]]:
     """Give every recipe's lift of each item (NaN where it was not scored), and the items' halves."""
-    held: dict[str, list[Floats]] = {}
+    by_axis: dict[str, list[Floats]] = {}
     halves = np.zeros(0, np.intp)
     for dimension in evidence.dimensions:
         candidates, own = gathered(evidence, dimension, soundings=True)
@@ -62,15 +62,10 @@ def _lifts(evidence: Evidence) -> tuple[Mapping[str, Floats], NDArray[np.intp]]:
         halves = np.concatenate(own)
         for candidate in candidates:
             values = np.concatenate([part.values for part in candidate.lifts])
-            held.setdefault(candidate.axis, []).append(values)
+            by_axis.setdefault(candidate.axis, []).append(values)
     # Each dimension may rank another set of items; only dimensions that rank as many are averaged.
-    same = {axis: [part for part in parts if len(part) == len(halves)] for axis, parts in held.items()}
-    return {axis: _average(parts) for axis, parts in same.items() if parts}, halves
-
-
-def _average(parts: list[Floats]) -> Floats:
-    found: Floats = np.mean(np.stack(parts), axis=0)
-    return found
+    same = {axis: [part for part in parts if len(part) == len(halves)] for axis, parts in by_axis.items()}
+    return {axis: np.mean(np.stack(parts), axis=0) for axis, parts in same.items() if parts}, halves
 
 
 def _mean(values: Floats) -> float:
