@@ -19,11 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.checks.people.labelled_scores import PEOPLE, answers, means, people_for, ratings
+from judge_audit.checks.result_rows import share_columns
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, OVERALL, POOLED, Tier, Verdict
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, OVERALL, Tier, Verdict
+from judge_audit.measures.estimates import corrected_level, wilson
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, draws_for
 from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, last_end, levels, pile
@@ -280,22 +281,20 @@ def anchor_rows(
     evidence: Evidence, dimension: str, held: Anchors, left: dict[str, Leaving] | None
 ) -> list[ResultRow]:
     """Give leaving, AUC and people's own pile."""
-    rows: list[ResultRow] = []
-
-    def row(measure: str, value: float, ends: tuple[float, float], n: int, kind: str = POOLED) -> None:
-        key = evidence.key("scale", measure, dimension=dimension, baseline=PEOPLE, kind=kind)
-        rows.append({**key, "value": value, "ci_low": ends[0], "ci_high": ends[1], "n": n})
-
-    for side, found in (left or {}).items():
-        if found.n:
-            row("leaving", found.hits / found.n, wilson(found.hits, found.n), found.n, kind=side)
+    writer = evidence.writer("scale", dimension=dimension, baseline=PEOPLE)
+    rows = [
+        writer.share("leaving", side.hits, side.n, kind=name) for name, side in (left or {}).items() if side.n
+    ]
     if held.bad.any() and held.good.any():
         value, error = _auc(held.scores[held.bad], held.scores[held.good])
-        ends = (max(0.0, value - 1.645 * error), min(1.0, value + 1.645 * error))
-        row("anchor_auc", value, ends, int(held.bad.sum() + held.good.sum()))
+        row = writer.count("anchor_auc", value, int(held.bad.sum() + held.good.sum()))
+        ends: ResultRow = {
+            "ci_low": max(0.0, value - 1.645 * error),
+            "ci_high": min(1.0, value + 1.645 * error),
+        }
+        rows.append({**row, **ends})
     if held.people is not None:
-        found_pile = held.people
-        row("people_pile", found_pile.share, wilson(found_pile.hits, found_pile.n), found_pile.n)
+        rows.append(writer.share("people_pile", held.people.hits, held.people.n))
     return rows
 
 
@@ -312,6 +311,7 @@ def leaving_verdicts(evidence: Evidence, dimension: str, left: dict[str, Leaving
     Never a fault by itself: only a stacked pile makes one of it.
     """
     limit, smallest = evidence.limits["scale.leaving"], evidence.limits["scale.min_end_anchors"]
+    writer = evidence.writer("scale", dimension=dimension, baseline=PEOPLE)
     rows: list[ResultRow] = []
     for side in SIDES:
         found = left[side] if left else Leaving(0, 0, exempt=False)
@@ -320,16 +320,6 @@ def leaving_verdicts(evidence: Evidence, dimension: str, left: dict[str, Leaving
         word = "exempt" if found.exempt else verdict.value
         share = percent(found.hits / found.n) if found.n else "0 %"
         reason = say(f"scale.leaving_{side}_{word}", share=share, n=found.n)
-        low, high = wilson(found.hits, found.n, PASS_LEVEL)
-        row: ResultRow = {
-            **evidence.key("scale", "leaving", dimension=dimension, kind=side, baseline=PEOPLE),
-            "limit_low": limit,
-            "verdict": verdict.value,
-            "finding": "",
-            "reason": reason,
-            "provisional": False,
-        }
-        if found.n:
-            row |= {"value": found.hits / found.n, "ci_low": low, "ci_high": high, "n": found.n}
-        rows.append(row)
+        row = writer.verdict("leaving", verdict, reason, kind=side, limit_low=limit)
+        rows.append({**row, **share_columns(found.hits, found.n)} if found.n else row)
     return rows

@@ -5,15 +5,15 @@ The pile: where scores gather on their scale, and whether that is the judge's do
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judge_audit.checks.check import Check, Needs
-from judge_audit.checks.evidence import Findings, joined
+from judge_audit.checks.evidence import MIN_DISTINCT, Findings, ranks_anything
 from judge_audit.checks.pairwise.order_instead import order_instead
-from judge_audit.checks.people.judge_and_raters import measure_row
 from judge_audit.checks.people.labelled_scores import PEOPLE
+from judge_audit.checks.result_rows import share_columns
 from judge_audit.checks.scale.labelled_ends import (
     anchor_rows,
     anchors,
@@ -21,7 +21,7 @@ from judge_audit.checks.scale.labelled_ends import (
     leaving_verdicts,
     people_correlation,
 )
-from judge_audit.core.formatting import percent
+from judge_audit.core.formatting import percent, true_minus
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import ORIGINAL, POOLED, State, Verdict
 from judge_audit.measures.estimates import corrected_level, wilson
@@ -32,13 +32,16 @@ from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, dis
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import ResultRow, VerdictsRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.result_rows import RowWriter
     from judge_audit.checks.scale.labelled_ends import Anchors, Leaving
     from judge_audit.measures.resampling import Resampled
     from judge_audit.measures.scale import Pile
+
+    Floats = NDArray[np.float64]
 
 
 NAME = "scale"
@@ -54,79 +57,49 @@ def lost_items(evidence: Evidence, dimension: str) -> int:
     )
 
 
-def verdict_of(
-    evidence: Evidence,
-    measure: str,
-    dimension: str,
-    verdict: Verdict,
-    finding: str,
-    reason: str,
-    **parts: Any,  # noqa: ANN401
-) -> ResultRow:
-    """Make a row of `verdicts` of the scale."""
-    answer: ResultRow = {
-        **evidence.key(NAME, measure, dimension=dimension),
-        "verdict": verdict.value,
-        "finding": finding,
-        "reason": reason,
-        "provisional": False,
-    }
-    return joined(answer, **parts)
-
-
 def pile_rows(
-    evidence: Evidence,
-    dimension: str,
-    scores: dict[str, NDArray[np.float64]],
-    width: float,
-    top: float | None,
+    writer: RowWriter, scores: dict[str, Floats], width: float, top: float | None
 ) -> list[ResultRow]:
     """Give the pile per source and pooled, and where it lies."""
     rows: list[ResultRow] = []
     for source, values in scores.items():
-        if not len(values):
-            continue
-        found = pile(values, width, top)
-        low, high = wilson(found.hits, found.n)
-        key = evidence.key(NAME, "pile", dimension=dimension, source=source)
-        rows.append({**key, "value": found.share, "ci_low": low, "ci_high": high, "n": found.n})
-        for measure, value in (("pile_low", found.low), ("pile_high", found.high)):
-            key = evidence.key(NAME, measure, dimension=dimension, source=source)
-            rows.append({**key, "value": value, "n": found.n})
+        if len(values):
+            found = pile(values, width, top)
+            rows.append(writer.share("pile", found.hits, found.n, source=source))
+            rows.append(writer.count("pile_low", found.low, found.n, source=source))
+            rows.append(writer.count("pile_high", found.high, found.n, source=source))
     return rows
 
 
 def pile_verdict(
     evidence: Evidence,
     dimension: str,
-    pooled: NDArray[np.float64],
-    width: float,
-    top: float | None,
+    pooled: Floats,
+    found: Pile | None,
     held: Anchors | None,
     left: dict[str, Leaving] | None,
 ) -> ResultRow:
     """Judge the pooled pile; without labelled images a stacked pile stays open (narrow traffic?)."""
     smallest, limit = int(evidence.limits["scale.min_scores"]), evidence.limits["scale.pile"]
-    parts: dict[str, Any] = {"limit_high": limit, "n": len(pooled)}
-    if len(pooled) < smallest:
-        reason = say("scale.few", n=len(pooled), smallest=smallest)
-        parts["n_needed"] = smallest
-        return verdict_of(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
-    found = pile(pooled, width, top)
+    writer = evidence.writer(NAME, dimension=dimension)
+    if found is None or len(pooled) < smallest:
+        reason, n = say("scale.few", n=len(pooled), smallest=smallest), len(pooled)
+        few: VerdictsRow = {"n": n, "n_needed": smallest, "limit_high": limit}
+        return writer.verdict("pile", Verdict.INCONCLUSIVE, reason, **few)
     low, high = wilson(found.hits, found.n)
-    parts |= {"value": found.share, "ci_low": low, "ci_high": high}
     lost = lost_items(evidence, dimension)
     gone = lost / (found.n + lost)
-    if gone > evidence.limits["ladder.missing_share"]:
-        least, most = (wilson(hits, found.n + lost) for hits in (found.hits, found.hits + lost))
-        if not (most[1] < limit or least[0] >= limit):
-            reason = say("notes.refusals", share=percent(gone))
-            return verdict_of(evidence, "pile", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
-    verdict, finding, reason = _told(evidence, found, (low, high), held, left)
-    return verdict_of(evidence, "pile", dimension, verdict, finding, reason, **parts)
+    least, most = (wilson(hits, found.n + lost) for hits in (found.hits, found.hits + lost))
+    unsettled = most[1] >= limit > least[0]
+    if gone > evidence.limits["ladder.missing_share"] and unsettled:
+        verdict, finding, reason = Verdict.INCONCLUSIVE, "", say("notes.refusals", share=percent(gone))
+    else:
+        verdict, finding, reason = _pile_answer(evidence, found, (low, high), held, left)
+    row = writer.verdict("pile", verdict, reason, finding, limit_high=limit)
+    return {**row, **share_columns(found.hits, found.n)}
 
 
-def _told(
+def _pile_answer(
     evidence: Evidence,
     found: Pile,
     ends: tuple[float, float],
@@ -168,20 +141,14 @@ def _against(evidence: Evidence, held: Anchors | None, left: dict[str, Leaving] 
     return ""
 
 
-MIN_DISTINCT = 3
-
-
 def run(evidence: Evidence) -> Findings:
     """Measure pile, reach and capability of every dimension, pooled and per source."""
     if evidence.compared is not None:
         return order_instead(evidence)
-    findings = Findings()
-    for dimension in evidence.card.dimensions:
-        findings += _dimension(evidence, dimension)
-    return findings
+    return sum((_dimension(evidence, dimension) for dimension in evidence.card.dimensions), Findings())
 
 
-def _scores(evidence: Evidence, dimension: str) -> dict[str, NDArray[np.float64]]:
+def _scores(evidence: Evidence, dimension: str) -> dict[str, Floats]:
     """Untouched first scores per source, as the judge gave them, and pooled."""
     by_source: dict[str, list[float]] = {}
     for row in evidence.rows:
@@ -197,42 +164,42 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     scores = _scores(evidence, dimension)
     pooled = scores[POOLED]
     held = anchors(evidence, dimension)
-    told = UNDEFINED if held is None else people_correlation(evidence, dimension, held)
+    correlation = UNDEFINED if held is None else people_correlation(evidence, dimension, held)
+    writer = evidence.writer(NAME, dimension=dimension)
     measures: list[ResultRow] = []
-    if held is not None and np.isfinite(told.value):
-        measures.append(measure_row(evidence, NAME, "people_correlation", dimension, told, baseline=PEOPLE))
-    verdicts = [_capability(evidence, dimension, pooled, told)]
-    low, high = evidence.card.scale_low, evidence.card.scale_high
+    if held is not None and np.isfinite(correlation.value):
+        measures.append(writer.figure("people_correlation", correlation, baseline=PEOPLE))
+    verdicts = [_capability(evidence, dimension, pooled, correlation)]
+    low, high, step = evidence.card.scale_low, evidence.card.scale_high, evidence.card.scale_step
     left: dict[str, Leaving] | None = None
     if low is None or high is None:
-        reason = say("scale.undeclared")
-        verdicts.append(verdict_of(evidence, "pile", dimension, Verdict.MISSING, "undeclared", reason))
+        verdicts.append(writer.verdict("pile", Verdict.MISSING, say("scale.undeclared"), "undeclared"))
         span = _spanned(evidence, pooled, held)
         if span[1] > span[0]:
-            measures += pile_rows(evidence, dimension, scores, (span[1] - span[0]) / 10, span[1])
-    elif (count := levels(low, high, evidence.card.scale_step)) is not None and count < COARSE_LEVELS:
-        reason = say("scale.coarse_scale")
-        verdicts.append(verdict_of(evidence, "pile", dimension, Verdict.MISSING, "coarse_scale", reason))
+            measures += pile_rows(writer, scores, (span[1] - span[0]) / 10, span[1])
+    elif (count := levels(low, high, step)) is not None and count < COARSE_LEVELS:
+        verdicts.append(writer.verdict("pile", Verdict.MISSING, say("scale.coarse_scale"), "coarse_scale"))
     else:
-        width = bin_width(low, high, evidence.card.scale_step)
-        top = last_end(low, high, evidence.card.scale_step)
-        measures += pile_rows(evidence, dimension, scores, width, top)
-        if held is not None and len(pooled):
-            found = pile(pooled, width, top)
+        width, top = bin_width(low, high, step), last_end(low, high, step)
+        measures += pile_rows(writer, scores, width, top)
+        found = pile(pooled, width, top) if len(pooled) else None
+        if held is not None and found is not None:
             left = leaving(evidence, held, found.low, found.high)
-        verdicts.append(pile_verdict(evidence, dimension, pooled, width, top, held, left))
-        verdicts += leaving_verdicts(evidence, dimension, left)
-        verdicts.append(_beyond_scale(evidence, dimension, pooled))
-        reached, said = _reach(evidence, dimension, width, low, high, held)
+        reached, ends = _reach(evidence, dimension, width, low, high, held)
         measures += reached
-        verdicts += said
+        verdicts += [
+            pile_verdict(evidence, dimension, pooled, found, held, left),
+            *leaving_verdicts(evidence, dimension, left),
+            _beyond_scale(evidence, dimension, pooled, low, high),
+            *ends,
+        ]
     if held is not None:
         measures += anchor_rows(evidence, dimension, held, left)
     verdicts.append(_absolute(evidence, dimension, verdicts, held))
     return Findings(measures=tuple(measures), verdicts=tuple(verdicts))
 
 
-def _spanned(evidence: Evidence, pooled: NDArray[np.float64], held: Anchors | None) -> tuple[float, float]:
+def _spanned(evidence: Evidence, pooled: Floats, held: Anchors | None) -> tuple[float, float]:
     """Give the range of a scale that nobody declared: what the anchor set spans, else what the scores do."""
     values = pooled
     if held is not None and held.chosen.any():
@@ -244,69 +211,61 @@ def _absolute(
     evidence: Evidence, dimension: str, verdicts: Sequence[ResultRow], held: Anchors | None
 ) -> ResultRow:
     """Grant an absolute scale only where everything above passed."""
+    failed = " ".join(row["reason"] for row in verdicts if row["verdict"] == Verdict.FAIL)
+    unsettled = " ".join(row["reason"] for row in verdicts if row["verdict"] != Verdict.PASS)
+    finding = ""
     if evidence.card.scale_low is None:
-        return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", say("scale.undeclared"))
-    missing = say("scale.absolute_missing")
-    if held is None:
-        return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", missing)
-    failed = [row for row in verdicts if row["verdict"] == Verdict.FAIL]
-    if failed:
-        reason = say("scale.absolute_fail", list=" ".join(row["reason"] for row in failed))
-        return verdict_of(evidence, "absolute", dimension, Verdict.FAIL, "no_absolute_scale", reason)
-    if any(row["verdict"] == Verdict.MISSING for row in verdicts):
-        return verdict_of(evidence, "absolute", dimension, Verdict.MISSING, "", missing)
-    open_ = [row["reason"] for row in verdicts if row["verdict"] != Verdict.PASS]
-    if open_:
-        reason = say("scale.absolute_open", list=" ".join(open_))
-        return verdict_of(evidence, "absolute", dimension, Verdict.INCONCLUSIVE, "", reason)
-    return verdict_of(evidence, "absolute", dimension, Verdict.PASS, "", say("scale.absolute"))
+        verdict, reason = Verdict.MISSING, say("scale.undeclared")
+    elif held is not None and failed:
+        verdict, finding = Verdict.FAIL, "no_absolute_scale"
+        reason = say("scale.absolute_fail", list=failed)
+    elif held is None or any(row["verdict"] == Verdict.MISSING for row in verdicts):
+        verdict, reason = Verdict.MISSING, say("scale.absolute_missing")
+    elif unsettled:
+        verdict, reason = Verdict.INCONCLUSIVE, say("scale.absolute_open", list=unsettled)
+    else:
+        verdict, reason = Verdict.PASS, say("scale.absolute")
+    return evidence.writer(NAME, dimension=dimension).verdict("absolute", verdict, reason, finding)
 
 
-def _beyond_scale(evidence: Evidence, dimension: str, pooled: NDArray[np.float64]) -> ResultRow:
+def _beyond_scale(evidence: Evidence, dimension: str, pooled: Floats, low: float, high: float) -> ResultRow:
     """Count untouched answers beyond the declared ends, those set aside for it included."""
-    low, high = evidence.card.scale_low, evidence.card.scale_high
-    assert low is not None
-    assert high is not None
     aside = sum(
         row["repeat"] == 0 and row["dimension"] == dimension and row["state"] == State.OUT_OF_SCALE
         for row in evidence.originals
     )
     hits = aside + int(((pooled < low - 1e-9) | (pooled > high + 1e-9)).sum())
     n, limit = aside + len(pooled), evidence.limits["ladder.missing_share"]
-    least, most = wilson(hits, n)
-    parts = {"value": hits / n if n else None, "ci_low": least, "ci_high": most, "n": n, "limit_high": limit}
+    verdict, finding = Verdict.PASS if n and not hits else Verdict.INCONCLUSIVE, ""
+    if wilson(hits, n)[0] > limit:
+        verdict, finding = Verdict.FAIL, "out_of_scale"
     reason = say("scale.beyond" if hits else "scale.within", n=hits, of=n, low=f"{low:g}", high=f"{high:g}")
-    if least > limit:
-        return verdict_of(evidence, "beyond_scale", dimension, Verdict.FAIL, "out_of_scale", reason, **parts)
-    verdict = Verdict.PASS if n and not hits else Verdict.INCONCLUSIVE
-    return verdict_of(evidence, "beyond_scale", dimension, verdict, "", reason, **parts)
+    writer = evidence.writer(NAME, dimension=dimension)
+    row = writer.verdict("beyond_scale", verdict, reason, finding, limit_high=limit)
+    return {**row, **share_columns(hits, n)}
 
 
-def _capability(
-    evidence: Evidence, dimension: str, pooled: NDArray[np.float64], told: Resampled
-) -> ResultRow:
+def _capability(evidence: Evidence, dimension: str, pooled: Floats, correlation: Resampled) -> ResultRow:
     """Ask whether the scores differ, and rise where people's labels do: else a judge cannot order images."""
-    count, top = distinct(pooled) if len(pooled) else (0, 1.0)
-    parts = {"value": float(count), "n": len(pooled), "limit_low": float(MIN_DISTINCT)}
-    share = lost_items(evidence, dimension) / max(1, len(pooled) + lost_items(evidence, dimension))
-    enough = len(pooled) >= evidence.limits["scale.min_scores"]
+    limits = evidence.limits
+    count, _ = distinct(pooled) if len(pooled) else (0, 1.0)
+    lost = lost_items(evidence, dimension)
+    whole = lost / max(1, len(pooled) + lost) <= limits["ladder.missing_share"]
+    upper = correlation.interval(corrected_level(len(evidence.card.dimensions)))[1]
+    verdict, finding = Verdict.FAIL, ""
     if not len(pooled):
-        reason = say("scale.silent")
-        return verdict_of(evidence, "capability", dimension, Verdict.FAIL, "silent", reason, **parts)
-    if count == 1 and enough and share <= evidence.limits["ladder.missing_share"]:
-        return verdict_of(
-            evidence, "capability", dimension, Verdict.FAIL, "constant", say("scale.constant"), **parts
-        )
-    limit = -evidence.limits["scale.reversed"]
-    if told.interval(corrected_level(len(evidence.card.dimensions)))[1] < limit:
-        reason = say("scale.reversed", value=f"{told.value:.2f}".replace("-", "−"))
-        return verdict_of(evidence, "capability", dimension, Verdict.FAIL, "reversed", reason, **parts)
-    if count >= MIN_DISTINCT and top <= evidence.limits["ladder.one_value_share"]:
-        return verdict_of(
-            evidence, "capability", dimension, Verdict.PASS, "", say("scale.capability"), **parts
-        )
-    reason = say("scale.capability_open")
-    return verdict_of(evidence, "capability", dimension, Verdict.INCONCLUSIVE, "", reason, **parts)
+        finding, reason = "silent", say("scale.silent")
+    elif count == 1 and len(pooled) >= limits["scale.min_scores"] and whole:
+        finding, reason = "constant", say("scale.constant")
+    elif upper < -limits["scale.reversed"]:
+        finding = "reversed"
+        reason = say("scale.reversed", value=true_minus(f"{correlation.value:.2f}"))
+    elif ranks_anything(pooled, limits["ladder.one_value_share"]):
+        verdict, reason = Verdict.PASS, say("scale.capability")
+    else:
+        verdict, reason = Verdict.INCONCLUSIVE, say("scale.capability_open")
+    shown: VerdictsRow = {"value": float(count), "n": len(pooled), "limit_low": float(MIN_DISTINCT)}
+    return evidence.writer(NAME, dimension=dimension).verdict("capability", verdict, reason, finding, **shown)
 
 
 def _reach(
@@ -325,29 +284,20 @@ def _reach(
     )
     count = levels(low, high, evidence.card.scale_step)
     few = count is not None and count <= FEW_LEVELS  # a bin is then one value, not a stretch
+    writer = evidence.writer(NAME, dimension=dimension)
     measures: list[ResultRow] = []
     verdicts: list[ResultRow] = []
     for end, hits in (
         ("lower end", int((values < low + width).sum())),
         ("upper end", int((values >= high - (0 if few else width)).sum())),
     ):
-        low_share, high_share = wilson(hits, len(values))
-        key = evidence.key(NAME, "reach", dimension=dimension, kind=end)
-        share = hits / len(values) if len(values) else None
-        row: ResultRow = {**key, "value": share, "ci_low": low_share, "ci_high": high_share, "n": len(values)}
-        measures.append(row)
+        measures.append(writer.share("reach", hits, len(values), kind=end))
         answer, finding = Verdict.PASS if hits else Verdict.INCONCLUSIVE, ""
         reason = say("scale.reached", end=end, hits=hits) if hits else say("scale.not_reached", end=end)
         if not hits and shown[end] >= evidence.limits["scale.min_end_anchors"]:
             answer, finding = Verdict.FAIL, "unreachable"
             reason = say("scale.unreachable", end=end, n=shown[end])
-        told: ResultRow = {
-            "verdict": answer.value,
-            "finding": finding,
-            "reason": reason,
-            "provisional": False,
-        }
-        verdicts.append(row | told)
+        verdicts.append({**writer.verdict("reach", answer, reason, finding), **measures[-1]})
     return measures, verdicts
 
 
