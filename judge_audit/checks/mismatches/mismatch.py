@@ -32,7 +32,8 @@ from judge_audit.checks.mismatches.mismatch_rows import (
     listed,
     subscore,
 )
-from judge_audit.core.formatting import finite, number, percent
+from judge_audit.checks.result_rows import deciding_level
+from judge_audit.core.formatting import number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, PEOPLE, Verdict
 from judge_audit.measures.dimensions import Cell, holds
@@ -40,12 +41,12 @@ from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Answer, correcte
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import ResultRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.measures.dimensions import Resampled
-    from judge_audit.measures.estimates import Estimate
+    from judge_audit.checks.result_rows import Figure, RowWriter
 
 
 def run(evidence: Evidence) -> Findings:
@@ -55,7 +56,8 @@ def run(evidence: Evidence) -> Findings:
     evidence = in_our_words(evidence)
     matrices = _matrices(evidence, evidence.judge_id)
     if not matrices:
-        row = evidence.key(NAME, SELECTIVITY) | _verdict(Judged(Verdict.MISSING, "", (say("mismatch.none"),)))
+        writer = evidence.writer(NAME)
+        row = writer.verdict(SELECTIVITY, Verdict.MISSING, say("mismatch.none"), "", NOTHING)
         return Findings(verdicts=(row,))
     claims = sum(len(matrix.holding(at)) for matrix in matrices for at in range(matrix.subscores))
     findings = Findings()
@@ -79,14 +81,13 @@ def run(evidence: Evidence) -> Findings:
 
 def _people(evidence: Evidence) -> Findings:
     """Measure the same on people's labels of the same pairs; those invented for a control say nothing of anybody."""
-    given = [table for table in (evidence.labels, evidence.damaged_labels) if table is not None]
-    labels = pa.concat_tables(given, promote_options="default") if given else None
-    found = Findings()
-    if labels is not None and labels.num_rows and not evidence.is_control:
-        for beside in _matrices(of_people(evidence, labels), PEOPLE):
-            rows = _measures(beside).measures
-            found += Findings(measures=tuple(row for row in rows if row["value"] is not None))
-    return found
+    tables = [table for table in (evidence.labels, evidence.damaged_labels) if table is not None]
+    labels = pa.concat_tables(tables, promote_options="default") if tables else None
+    if labels is None or not labels.num_rows or evidence.is_control:
+        return Findings()
+    matrices = _matrices(of_people(evidence, labels), PEOPLE)
+    rows = (row for matrix in matrices for row in _measures(matrix).measures)
+    return Findings(measures=tuple(row for row in rows if row["value"] is not None))
 
 
 def _matrices(evidence: Evidence, subject: str) -> list[Matrix]:
@@ -99,12 +100,8 @@ def _matrices(evidence: Evidence, subject: str) -> list[Matrix]:
     else:
         total = (OVERALL,) if OVERALL in card else ()
         dimensions, count = subscores + total, len(subscores)
-    found = []
-    for origin in (HAND_MADE, CONSTRUCTED):
-        matched = match(evidence, dimensions, origin)
-        if matched.kinds:
-            found.append(Matrix(evidence, matched, count, subject))
-    return found
+    matched = (match(evidence, dimensions, origin) for origin in (HAND_MADE, CONSTRUCTED))
+    return [Matrix(evidence, pairs, count, subject) for pairs in matched if pairs.kinds]
 
 
 def _measures(matrix: Matrix) -> Findings:
@@ -115,28 +112,17 @@ def _measures(matrix: Matrix) -> Findings:
 
 
 def _verdict(
+    writer: RowWriter,
+    measure: str,
     judged: Judged,
-    estimate: Estimate | Resampled = NOTHING,
-    *,
+    figure: Figure = NOTHING,
     claims: int = 1,
-    low: float | None = None,
-    needed: int | None = None,
+    /,
+    **columns: Unpack[VerdictsRow],
 ) -> ResultRow:
-    level = corrected_level(claims) if judged.verdict == Verdict.FAIL else PASS_LEVEL
-    ends = estimate.interval(level)
-    return {
-        "value": finite(estimate.value),
-        "ci_low": finite(ends[0]),
-        "ci_high": finite(ends[1]),
-        "n": estimate.n,
-        "n_needed": needed,
-        "limit_low": low,
-        "limit_high": None,
-        "verdict": judged.verdict.value,
-        "finding": judged.finding,
-        "provisional": False,
-        "reason": " ".join(judged.notes),
-    }
+    level = deciding_level(judged.verdict, claims)
+    reason = " ".join(judged.notes)
+    return writer.verdict(measure, judged.verdict, reason, judged.finding, figure, level, **columns)
 
 
 def _origin_note(matrix: Matrix) -> tuple[str, ...]:
@@ -152,7 +138,7 @@ def _total_only(matrix: Matrix) -> ResultRow:
     if _prompt_blind(matrix, 0):
         notes.append(say("mismatch.prompt_blind"))
     judged = Judged(Verdict.MISSING, "no_dimensions", (*notes, *_origin_note(matrix)))
-    return matrix.key(SELECTIVITY, kind=matrix.kind_key()) | _verdict(judged)
+    return _verdict(matrix.writer(), SELECTIVITY, judged)
 
 
 def _prompt_blind(matrix: Matrix, at: int) -> bool:
@@ -173,7 +159,7 @@ def _lacking(matrix: Matrix) -> list[str]:
 
 def _not_returned(matrix: Matrix, name: str) -> ResultRow:
     judged = Judged(Verdict.MISSING, "", (say("mismatch.not_returned", dimension=subscore(name)),))
-    return matrix.key(SELECTIVITY, kind=matrix.kind_key(), dimension=name) | _verdict(judged)
+    return _verdict(matrix.writer(dimension=name), SELECTIVITY, judged)
 
 
 def _hold(matrix: Matrix, kind: str, at: int, claims: int) -> Answer:
@@ -216,9 +202,7 @@ def _copies(matrix: Matrix, claims: int) -> ResultRow | None:
     if silent:
         notes.append(say("mismatch.silent", list=", ".join(subscore(entry) for entry in silent)))
     judged = Judged(verdict, finding, (*notes, *_origin_note(matrix)))
-    return matrix.key(EFFECTIVE, kind=matrix.kind_key()) | _verdict(
-        judged, estimate, claims=claims, low=limit
-    )
+    return _verdict(matrix.writer(), EFFECTIVE, judged, estimate, claims, limit_low=limit)
 
 
 def _dimension(
@@ -237,10 +221,10 @@ def _dimension(
         for kind, _ in matrix.holding(at)
         if answers[kind, at].verdict == Verdict.FAIL
     ]
-    held = [answers[kind, at].verdict == Verdict.PASS for kind, _ in matrix.holding(at)]
+    steady = all(answers[kind, at].verdict == Verdict.PASS for kind, _ in matrix.holding(at))
     asked = {e.name for e in matrix.evidence.kinds.values() if matrix.judged[at] in e.holds}
     whole = asked <= {kind for kind, _ in matrix.holding(at)}
-    judged = _decided(matrix, at, falls, follows, all_hold=all(held) and whole)
+    judged = _decided(matrix, at, falls, follows, all_hold=steady and whole)
     copied = together is not None and together["finding"] == "copies"
     if judged.verdict == Verdict.PASS and (copied or _shaky(matrix, at)):
         judged = judged.opened()
@@ -250,10 +234,16 @@ def _dimension(
         fall = limits["mismatch.fall"]
         needed = items_needed(matrix.response(own[0], at), fall, len(matrix.judged), high=-fall)
     judged = Judged(judged.verdict, judged.finding, (*judged.notes, *notes, *_origin_note(matrix)))
-    key = matrix.key(SELECTIVITY, kind=matrix.kind_key(), dimension=matrix.judged[at])
     estimate = (None if judged.finding == "deaf" else matrix.selectivity(at)) or NOTHING
-    claims = len(answers)
-    return key | _verdict(judged, estimate, claims=claims, low=1 - limits["mismatch.spill"], needed=needed)
+    return _verdict(
+        matrix.writer(dimension=matrix.judged[at]),
+        SELECTIVITY,
+        judged,
+        estimate,
+        len(answers),
+        limit_low=1 - limits["mismatch.spill"],
+        n_needed=needed,
+    )
 
 
 def _decided(
@@ -273,8 +263,8 @@ def _decided(
             notes.append(say("mismatch.prompt_blind"))
         most = matrix.largest(at)
         if follows or (most is not None and most[0] != own[0] and abs(most[1]) > 0):
-            told = listed(follows or [most] if most else follows)
-            notes.append(say("mismatch.eaten", dimension=name, list=told))
+            damages = listed(follows or [most] if most else follows)
+            notes.append(say("mismatch.eaten", dimension=name, list=damages))
         return Judged(Verdict.FAIL, "deaf", tuple(notes))
     if follows:
         return Judged(Verdict.FAIL, "halo", (say("mismatch.halo", dimension=name, list=listed(follows)),))
