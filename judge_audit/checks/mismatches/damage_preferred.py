@@ -8,12 +8,12 @@ import numpy as np
 
 from judge_audit.checks.check import cannot_be_asked
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.pairwise.position_bias import PAIRS
 from judge_audit.checks.result_rows import interval_words
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, PAIR_AXIS, State, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
 from judge_audit.measures.paired_comparisons import clustered_mean
+from judge_audit.stimuli.planning.comparisons import PAIRS
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence

@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.pairwise.position_bias import PAIRS, UNTOUCHED, told
-from judge_audit.checks.result_rows import figure_columns
-from judge_audit.core.formatting import number
+from judge_audit.checks.pairwise.position_bias import by_kind
+from judge_audit.checks.result_rows import interval_words
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import NOT_ASKED, OVERALL, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
+from judge_audit.stimuli.planning.comparisons import PAIRS, UNTOUCHED
 
 if TYPE_CHECKING:
     from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.measures.estimates import Estimate
+    from judge_audit.checks.result_rows import RowWriter
 
-NAME = "scale"
+NAME, MEASURE = "scale", "capability"
 
 
 def order_instead(evidence: Evidence) -> Findings:
@@ -31,44 +31,37 @@ def order_instead(evidence: Evidence) -> Findings:
     Agreement 1 is an order, 0 a coin, −1 a place (see `Orders.agreement`). Pass wholly above
     `position_bias.order` at 90 %, fail (*no order*) wholly below it.
     """
-    rows = [_capability(evidence)]
-    for measure in ("pile", "absolute"):
-        row = _told(Verdict.MISSING, NOT_ASKED, say("compared.no_scale"))
-        rows.append(evidence.key(NAME, measure, dimension=OVERALL) | row)
-    return Findings(verdicts=tuple(rows))
+    writer = evidence.writer(NAME, dimension=OVERALL)
+    reason = say("compared.no_scale")
+    scales = (writer.verdict(name, Verdict.MISSING, reason, NOT_ASKED) for name in ("pile", "absolute"))
+    return Findings(verdicts=(_capability(evidence, writer), *scales))
 
 
-def _told(verdict: Verdict, finding: str, reason: str) -> ResultRow:
-    return {"verdict": verdict.value, "finding": finding, "reason": reason, "provisional": False}
-
-
-def _capability(evidence: Evidence) -> ResultRow:
-    key = evidence.key(NAME, "capability", dimension=OVERALL)
-    held = told(evidence)
-    if held and not any(len(found.orders.plain) for found in held.values()):
-        return key | _told(Verdict.FAIL, "silent", say("compared.order.silent"))
-    kind = next((name for name in (UNTOUCHED, PAIRS) if name in held and len(held[name].orders.plain)), None)
+def _capability(evidence: Evidence, writer: RowWriter) -> ResultRow:
+    sorted_answers = by_kind(evidence)
+    if sorted_answers and not any(len(part.orders.plain) for part in sorted_answers.values()):
+        return writer.verdict(MEASURE, Verdict.FAIL, say("compared.order.silent"), "silent")
+    kinds = (name for name in (UNTOUCHED, PAIRS) if name in sorted_answers)
+    kind = next((name for name in kinds if len(sorted_answers[name].orders.plain)), None)
     if kind is None:
-        return key | _told(Verdict.MISSING, "", say("compared.order.missing"))
-    figure = held[kind].orders.agreement()
-    columns = figure_columns(figure)
-    del columns["n_clusters"]
-    limit = evidence.limits["position_bias.order"]
-    orders = held[kind].orders
+        return writer.verdict(MEASURE, Verdict.MISSING, say("compared.order.missing"))
+    orders = sorted_answers[kind].orders
+    figure, limit = orders.agreement(), evidence.limits["position_bias.order"]
     # The agreement is no larger than the share of pairs that were no tie in either order.
     most = wilson(orders.same_winner()[1], len(orders.plain), corrected_level(1))[1]
-    return {**key, **columns, "limit_low": limit, **_judged(figure, most, limit, kind)}
-
-
-def _judged(figure: Estimate, most: float, limit: float, kind: str) -> ResultRow:
-    low, high = figure.interval(PASS_LEVEL)
-    words = {"value": number(figure.value), "low": number(low), "high": number(high), "n": f"{figure.n:,}"}
-    words["kind"] = say(f"compared.about.{kind}")
+    verdict, finding, sentence = Verdict.INCONCLUSIVE, "", "inconclusive"
     if not figure.usable:
-        return _told(Verdict.INCONCLUSIVE, "", say("compared.order.few", clusters=figure.n_clusters, **words))
-    if low > limit:
-        return _told(Verdict.PASS, "", say("compared.order.pass", **words))
-    if min(figure.interval(corrected_level(1))[1], most) < limit:
-        finding = "place" if figure.value < -limit else "chance"
-        return _told(Verdict.FAIL, "no_order", say(f"compared.order.{finding}", **words))
-    return _told(Verdict.INCONCLUSIVE, "", say("compared.order.inconclusive", **words))
+        sentence = "few"
+    elif figure.interval(PASS_LEVEL)[0] > limit:
+        verdict, sentence = Verdict.PASS, "pass"
+    elif min(figure.interval(corrected_level(1))[1], most) < limit:
+        verdict, finding = Verdict.FAIL, "no_order"
+        sentence = "place" if figure.value < -limit else "chance"
+    reason = say(
+        f"compared.order.{sentence}",
+        clusters=figure.n_clusters,
+        n=f"{figure.n:,}",
+        kind=say(f"compared.about.{kind}"),
+        **interval_words(figure),
+    )
+    return writer.verdict(MEASURE, verdict, reason, finding, figure, limit_low=limit)
