@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.mismatches.kind import Kind
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.intp]
+    Mask = NDArray[np.bool_]
 
 Thing = TypeVar("Thing")
 
@@ -144,13 +146,13 @@ class Climb:
 
     stratum: Stratum
     items: tuple[str, ...]
-    clusters: NDArray[np.intp]
+    clusters: Ints
     originals: Floats
     scores: Floats
-    inert: NDArray[np.bool_]
-    asked: NDArray[np.bool_]
+    inert: Mask
+    asked: Mask
 
-    def lifts_of_repeats(self, rungs: NDArray[np.intp]) -> list[Lifts]:
+    def lifts_of_repeats(self, rungs: Ints) -> list[Lifts]:
         """Lift of each item at a rung of its own (index into the strengths; −1: NaN), per repeat."""
         rows = np.arange(len(self.items))
         found = []
@@ -159,11 +161,11 @@ class Climb:
             found.append(lifts(values, self.originals[:, repeat], self.clusters, self.stratum.reference))
         return found
 
-    def lifts_at(self, rungs: NDArray[np.intp]) -> Lifts:
+    def lifts_at(self, rungs: Ints) -> Lifts:
         """Lift of each item at a rung of its own, over repeats."""
         return averaged(self.lifts_of_repeats(rungs))
 
-    def lost_at(self, rungs: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
+    def lost_at(self, rungs: Ints) -> list[Mask]:
         """Say per repeat for which items a lift was due and is not there; a first score is always due."""
         rows = np.arange(len(self.items))
         return [

@@ -16,11 +16,7 @@ from judge_audit.measures.regression import Sample
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from judge_audit.checks.evidence import Evidence
-
-    Floats = NDArray[np.float64]
+    from judge_audit.checks.evidence import Evidence, Floats
 
 
 @dataclass(frozen=True, slots=True)

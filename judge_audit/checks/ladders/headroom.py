@@ -42,11 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Climb, Evidence, Stratum
-
-    Ints = NDArray[np.intp]
+    from judge_audit.checks.evidence import Climb, Evidence, Ints, Stratum
 
 NAME = "headroom"
 MEASURE = "headroom"

@@ -14,11 +14,7 @@ from judge_audit.stimuli.combinations import combinable, compatible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from judge_audit.checks.evidence import Evidence
-
-    Floats = NDArray[np.float64]
+    from judge_audit.checks.evidence import Evidence, Floats, Ints
 
 
 def choose(evidence: Evidence) -> list[Named]:
@@ -51,7 +47,7 @@ def choose(evidence: Evidence) -> list[Named]:
     return found
 
 
-def _lifts(evidence: Evidence) -> tuple[Mapping[str, Floats], NDArray[np.intp]]:
+def _lifts(evidence: Evidence) -> tuple[Mapping[str, Floats], Ints]:
     """Give every recipe's lift of each item (NaN where it was not scored), and the items' halves."""
     by_axis: dict[str, list[Floats]] = {}
     halves = np.zeros(0, np.intp)

@@ -21,8 +21,7 @@ from judge_audit.measures.estimates import NOTHING, Estimate, below
 from judge_audit.measures.lifts import combined_mean, difference
 
 if TYPE_CHECKING:
-    from judge_audit.checks.evidence import Climb, Evidence
-    from judge_audit.checks.ladders.missing_lifts import Ints, Mask
+    from judge_audit.checks.evidence import Climb, Evidence, Ints, Mask
     from judge_audit.measures.lifts import Lifts
 
 NAME = "jitter"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
 
+    from judge_audit.checks.evidence import Ints
     from judge_audit.measures.ladders import Edge
 
 
@@ -275,7 +275,7 @@ def ask_ladders(
     return sum((variant.unseen() or judge(variant) for variant in variants), Findings())
 
 
-def item_rungs(entries: Sequence[Edge | None]) -> NDArray[np.intp]:
+def item_rungs(entries: Sequence[Edge | None]) -> Ints:
     """Give each item's rung, −1 where it has none."""
     return np.array([-1 if entry is None else entry.rung for entry in entries])
 

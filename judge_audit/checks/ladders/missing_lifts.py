@@ -13,14 +13,8 @@ from judge_audit.measures.lifts import Lifts, absolute, averaged, difference, ex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from judge_audit.checks.evidence import Climb, Evidence
+    from judge_audit.checks.evidence import Climb, Evidence, Ints, Mask
     from judge_audit.checks.ladders.ladder_question import Question
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
 
 
 def edges(question: Question, climb: Climb) -> list[Edge | None]:
@@ -58,7 +52,7 @@ def largest_size(climb: Climb, repeat: int) -> Lifts:
     return replaced(down, up.values > down.values, up)
 
 
-def replaced(given: Lifts, where: NDArray[np.bool_], other: Lifts) -> Lifts:
+def replaced(given: Lifts, where: Mask, other: Lifts) -> Lifts:
     """Take some items' lifts from elsewhere."""
     return Lifts(
         np.where(where, other.values, given.values),

@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
 
+    from judge_audit.checks.evidence import Floats
     from judge_audit.stimuli.axes.axis import Axis
-
-    Floats = NDArray[np.float64]
 
 NAME = "purity"
 CLIPPED = STATISTICS.index("clipped")

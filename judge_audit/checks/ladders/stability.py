@@ -37,12 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from judge_audit_schemas.rows import ResultRow, VerdictsRow
-    from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Climb, Evidence
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
+    from judge_audit.checks.evidence import Climb, Evidence, Floats, Ints
 
 NAME = "stability"
 EDGE, TOP = "edge", "top"

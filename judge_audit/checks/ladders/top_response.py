@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from judge_audit_schemas.rows import ResultRow
 
-    from judge_audit.checks.evidence import Climb, Evidence
-    from judge_audit.checks.ladders.missing_lifts import Ints
+    from judge_audit.checks.evidence import Climb, Evidence, Ints
 
 NAME = "top_response"
 MEASURE = "top_lift"

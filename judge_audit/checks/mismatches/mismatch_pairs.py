@@ -22,15 +22,8 @@ from judge_audit.measures.scale import distinct
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
     from judge_audit.stimuli.mismatches.kind import Kind
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
-
 
 HAND_MADE, CONSTRUCTED = "hand-made", "constructed"
 """Where pairs come from; the two are never pooled."""

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from judge_audit.checks.result_rows import RowWriter
     from judge_audit.measures.dimensions import Draws, Resampled
 
-
 NAME = "mismatch"
 SELECTIVITY, EFFECTIVE = "selectivity", "n_eff"
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from judge_audit.checks.result_rows import RowWriter
     from judge_audit.measures.estimates import Estimate
 
-
 KINDS = (UNTOUCHED, PAIRS, LADDERS)
 """What comparisons are about, what differs most to people's eyes first."""
 

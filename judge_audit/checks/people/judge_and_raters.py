@@ -17,7 +17,6 @@ from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.one_limit import however_filled, needed_above
 from judge_audit.checks.people.labelled_scores import (
-    PEOPLE,
     always_the_same,
     answers,
     labelled,
@@ -29,7 +28,7 @@ from judge_audit.checks.result_rows import deciding_level, interval_words
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import finite, percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import POOLED, Verdict
+from judge_audit.core.vocabulary import PEOPLE, POOLED, Verdict
 from judge_audit.measures.correlation import correlation
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
 from judge_audit.measures.judge_and_raters import measured, validity
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from judge_audit.checks.people.labelled_scores import Answers, Ratings
     from judge_audit.checks.result_rows import RowWriter
     from judge_audit.measures.judge_and_raters import Sample
-
 
 NAME = "beside_people"
 

@@ -12,19 +12,17 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.labelled_scores import PEOPLE, answers, means, people_for, ratings
+from judge_audit.checks.people.labelled_scores import answers, means, people_for, ratings
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import Verdict
+from judge_audit.core.vocabulary import PEOPLE, Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, newcombe
 
 if TYPE_CHECKING:
     from judge_audit_schemas.rows import VerdictsRow
     from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
-
-    Floats = NDArray[np.float64]
+    from judge_audit.checks.evidence import Evidence, Floats, Ints
 
 NAME = "missingness"
 DIFFERENCE = "missing_difference"
@@ -36,7 +34,7 @@ def run(evidence: Evidence) -> Findings:
     return sum((_dimension(evidence, dimension) for dimension in evidence.card.dimensions), Findings())
 
 
-def thirds(labels: Floats, sources: NDArray[np.str_]) -> NDArray[np.intp]:
+def thirds(labels: Floats, sources: NDArray[np.str_]) -> Ints:
     """Deal labelled items into thirds of their source: 0 worst, 2 best, −1 where there is no label.
 
     Equal labels stay together: a third may hold more than a third, or nothing.

@@ -19,15 +19,11 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from judge_audit_schemas.rows import KeyParts, ResultRow
-    from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
     from judge_audit.checks.result_rows import Place, RowWriter
     from judge_audit.core.limits import Limits
     from judge_audit.measures.estimates import Estimate
-
-    Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
 
 NAME = "agreement"
 Name = TypeVar("Name", str, tuple[str, str])
@@ -190,6 +186,6 @@ def _labelled(
     return Labelled(dimension, level, items, ratings, raters, *counts, writer, evidence.limits)
 
 
-def _ends(declared: list[Any], rows: Ints, otherwise: float) -> NDArray[np.float64]:
+def _ends(declared: list[Any], rows: Ints, otherwise: float) -> Floats:
     """Give the declared end of each row."""
     return rounded(np.array([otherwise if declared[row] is None else declared[row] for row in rows], float))

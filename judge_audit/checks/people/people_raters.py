@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,15 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
 
+    from judge_audit.checks.evidence import Mask
     from judge_audit.checks.people.people_labels import Labelled
     from judge_audit.measures.agreement import Ratings
 
     Others = dict[int, dict[str, Figure]]
-    Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
-
 
 NEARLY_AS_ALIKE = 0.05
 """Leading pairs about as alike as a pair they overlap with may be copies of the same rater."""
@@ -121,7 +118,7 @@ def others_figures(labelled: Labelled, ratings: Ratings, kind: str) -> Others:
     return found
 
 
-def _in_source(labelled: Labelled, ratings: Ratings, number: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _in_source(labelled: Labelled, ratings: Ratings, number: int) -> Mask:
     return np.asarray(labelled.items.of_source[ratings.items] == number)
 
 

@@ -22,12 +22,7 @@ from judge_audit.measures.resampling import Resampled, alike, combined, draws_fo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from judge_audit.checks.evidence import Evidence
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
+    from judge_audit.checks.evidence import Evidence, Floats, Ints
 
 NAME = "retest"
 MEASURES = ("retest_exact", "retest_difference", "retest_spearman")

@@ -15,11 +15,11 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.labelled_scores import PEOPLE, answers, labelled, means, ratings
+from judge_audit.checks.people.labelled_scores import answers, labelled, means, ratings
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import true_minus
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import OVERALL, POOLED, Verdict
+from judge_audit.core.vocabulary import OVERALL, PEOPLE, POOLED, Verdict
 from judge_audit.measures.estimates import FAULT_ERROR, PASS_LEVEL
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, derived, draws_for
 from judge_audit.measures.subscores import correlated, effective
@@ -30,12 +30,10 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
     from judge_audit.checks.result_rows import RowWriter
     from judge_audit.measures.subscores import Pair
 
-    Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
     Correlations = dict[str, dict[Pair, tuple[Resampled, Resampled]]]
     """By source and pair of columns: Spearman's and Pearson's."""
 
@@ -52,7 +50,7 @@ class _Table:
     people_names: tuple[str, ...]
     people: Floats
     sources: NDArray[np.str_]
-    clusters: NDArray[np.intp]
+    clusters: Ints
 
     @property
     def labelled(self) -> Mask:

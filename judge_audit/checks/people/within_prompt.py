@@ -13,19 +13,12 @@ from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.one_limit import answer
 from judge_audit.checks.people.judge_and_raters import claims_of
-from judge_audit.checks.people.labelled_scores import (
-    PEOPLE,
-    answers,
-    means,
-    people_for,
-    rater_values,
-    ratings,
-)
+from judge_audit.checks.people.labelled_scores import answers, means, people_for, rater_values, ratings
 from judge_audit.checks.result_rows import deciding_level, interval_words
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent, true_minus
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import Verdict
+from judge_audit.core.vocabulary import PEOPLE, Verdict
 from judge_audit.measures.estimates import items_needed
 from judge_audit.measures.judge_and_raters import others_mean
 from judge_audit.measures.resampling import Resampled, draws_for
@@ -41,12 +34,9 @@ from judge_audit.measures.within_prompt import (
 
 if TYPE_CHECKING:
     from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats, Mask
     from judge_audit.checks.people.labelled_scores import Answers
-
-    Floats = NDArray[np.float64]
 
 NAME = "within_prompt"
 GAIN = "top1_gain"
@@ -76,7 +66,7 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     return Findings(measures=tuple(rows)) + _beside_people(evidence, dimension, prompts, columns)
 
 
-def _own_rows(evidence: Evidence, dimension: str, scores: Answers, use: NDArray[np.bool_]) -> list[ResultRow]:
+def _own_rows(evidence: Evidence, dimension: str, scores: Answers, use: Mask) -> list[ResultRow]:
     """Give what needs no people: ties, and the share of variance within prompts."""
     scored = use & np.isfinite(scores.values[:, 0])
     if not scored.any():

@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.checks.people.labelled_scores import PEOPLE, answers, means, people_for, ratings
+from judge_audit.checks.people.labelled_scores import answers, means, people_for, ratings
 from judge_audit.checks.result_rows import share_columns
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, OVERALL, Tier, Verdict
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, OVERALL, PEOPLE, Tier, Verdict
 from judge_audit.measures.estimates import corrected_level, wilson
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, draws_for
@@ -35,12 +35,9 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import ResultRow
     from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats, Mask
     from judge_audit.checks.people.labelled_scores import Ratings
     from judge_audit.measures.scale import Pile
-
-    Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 SIDES = ("bad", "good")
 FEWEST = 3

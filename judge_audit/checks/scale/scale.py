@@ -12,7 +12,6 @@ import numpy as np
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import MIN_DISTINCT, Findings, ranks_anything
 from judge_audit.checks.pairwise.order_instead import order_instead
-from judge_audit.checks.people.labelled_scores import PEOPLE
 from judge_audit.checks.result_rows import share_columns
 from judge_audit.checks.scale.labelled_ends import (
     anchor_rows,
@@ -23,7 +22,7 @@ from judge_audit.checks.scale.labelled_ends import (
 )
 from judge_audit.core.formatting import percent, true_minus
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import ORIGINAL, POOLED, State, Verdict
+from judge_audit.core.vocabulary import ORIGINAL, PEOPLE, POOLED, State, Verdict
 from judge_audit.measures.estimates import corrected_level, wilson
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.resampling import UNDEFINED
@@ -33,16 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from judge_audit_schemas.rows import ResultRow, VerdictsRow
-    from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats
     from judge_audit.checks.result_rows import RowWriter
     from judge_audit.checks.scale.labelled_ends import Anchors, Leaving
     from judge_audit.measures.resampling import Resampled
     from judge_audit.measures.scale import Pile
-
-    Floats = NDArray[np.float64]
-
 
 NAME = "scale"
 

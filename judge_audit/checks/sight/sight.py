@@ -23,11 +23,8 @@ from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
     from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
-
-    Floats = NDArray[np.float64]
+    from judge_audit.checks.evidence import Evidence, Floats
 
 
 Asking = tuple[str, int]

@@ -11,27 +11,24 @@ from judge_audit_schemas.rows import ChoicesRow
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.one_limit import answer, needed_above
-from judge_audit.checks.people.labelled_scores import PEOPLE, answers
+from judge_audit.checks.people.labelled_scores import answers
 from judge_audit.checks.result_rows import deciding_level
 from judge_audit.checks.uses.use_evidence import share_words, signed_percent
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say
 from judge_audit.core.tables import rows_of
-from judge_audit.core.vocabulary import POOLED, Verdict
+from judge_audit.core.vocabulary import PEOPLE, POOLED, Verdict
 from judge_audit.measures.choices import NOBODY, Choices, first_choice
 from judge_audit.measures.resampling import draws_for
 from judge_audit.measures.within_prompt import groups as grouped
 
 if TYPE_CHECKING:
     from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats
     from judge_audit.checks.people.labelled_scores import Answers
     from judge_audit.checks.result_rows import RowWriter
     from judge_audit.measures.resampling import Resampled
-
-    Floats = NDArray[np.float64]
 
 NAME = "choices"
 MEASURE = "first_choice"

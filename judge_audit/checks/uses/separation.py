@@ -9,13 +9,13 @@ import numpy as np
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.one_limit import answer
-from judge_audit.checks.people.labelled_scores import PEOPLE, answers
+from judge_audit.checks.people.labelled_scores import answers
 from judge_audit.checks.result_rows import deciding_level, interval_words
 from judge_audit.checks.uses.use_evidence import drawn
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import number, percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import Verdict
+from judge_audit.core.vocabulary import PEOPLE, Verdict
 from judge_audit.measures.estimates import items_needed
 from judge_audit.measures.resampling import draws_for
 from judge_audit.measures.separation import separation
@@ -23,13 +23,10 @@ from judge_audit.measures.within_prompt import groups
 
 if TYPE_CHECKING:
     from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
     from judge_audit.checks.people.labelled_scores import Answers
     from judge_audit.measures.resampling import Resampled
-
-    Floats = NDArray[np.float64]
 
 NAME = "separation"
 MEASURE = "separated"
@@ -95,7 +92,7 @@ def _dimension(evidence: Evidence, dimension: str, pairs: list[tuple[str, str, f
     return Findings(measures=tuple(rows), verdicts=(verdict,))
 
 
-def _clusters(scores: Answers, sides: list[NDArray[np.intp]]) -> NDArray[np.intp]:
+def _clusters(scores: Answers, sides: list[Ints]) -> Ints:
     """Put pairs together that share a cluster on either side."""
     n = len(sides[0])
     wide = len(str(n))
@@ -109,8 +106,8 @@ def _measured(
     dimension: str,
     judge: tuple[Floats, Floats],
     people: tuple[Floats, ...],
-    clusters: NDArray[np.intp],
-    use: NDArray[np.bool_],
+    clusters: Ints,
+    use: Mask,
 ) -> dict[str, Resampled] | None:
     if not use.any():
         return None
