@@ -309,7 +309,7 @@ class Evidence:
                 by_source.setdefault(row["source"], []).append(row)
         smallest = self.limits["ladder.coarse_reference"]
         small = sorted(source for source, rows in by_source.items() if len(rows) < smallest)
-        if len(small) > 1 or (small and len(by_source) > 1):
+        if small and len(by_source) > 1:
             pooled = [row for source in small for row in by_source.pop(source)]
             by_source[SMALL] = pooled
         return tuple(self._stratum(source, by_source[source]) for source in sorted(by_source))
