@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import numpy as np
 import pyarrow.compute as pc
@@ -86,14 +86,6 @@ def ranks_anything(scores: Floats, one_value: float) -> bool:
         return False
     count, top = distinct(known)
     return count >= MIN_DISTINCT and top <= one_value
-
-
-def joined(*parts: ResultRow, **columns: Any) -> ResultRow:  # noqa: ANN401 - values of named columns
-    """Put the columns of a result row together; later ones win."""
-    row: ResultRow = {}
-    for part in parts:
-        row |= part
-    return cast("ResultRow", {**row, **columns})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,16 @@
 
 Single axes come from the ladders, at each image's last imperceptible rung. Combined probes are answers on an
 axis `combo:<axis>&<axis>` (rung 1, strength their joint visibility; each axis at 1/√k of its own last
-imperceptible rung), for a combination chosen by the judge's own scores with `@0` or `@1`, the half it was chosen
-on (see `half_of`). Soundings, scored on few images to choose by, are no candidates. The verdict needs combined
-probes: of single axes *premature* says the same. It is provisional until combined rungs have been read, since
-that visibilities add in quadrature is an assumption.
+imperceptible rung), for a combination chosen by the judge's own scores (see `choose`) with `@0` or `@1`, the half
+of the clusters it was chosen on (see `half_of`). Soundings, scored on few images to choose by, are no candidates.
+The verdict needs combined probes: of single axes *premature* says the same. It is provisional until combined rungs
+have been read, since that visibilities add in quadrature is an assumption.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,19 +32,26 @@ from judge_audit.measures.headroom import (
     SINGLE,
     Candidate,
     Forecast,
+    Foretold,
+    Named,
+    Seen,
+    best_pair,
+    combo_axis,
     cross_fitted,
+    greedy,
     half_of,
     image_maximum,
     read_combo,
 )
 from judge_audit.measures.lifts import Lifts
+from judge_audit.stimuli.combinations import combinable, compatible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from judge_audit_schemas.rows import ResultRow
 
-    from judge_audit.checks.evidence import Climb, Evidence, Ints, Stratum
+    from judge_audit.checks.evidence import Climb, Evidence, Floats, Ints, Stratum
 
 NAME = "headroom"
 MEASURE = "headroom"
@@ -267,6 +275,66 @@ def _read(evidence: Evidence, forecast: Forecast | None) -> bool:
 def _recipe(axis: str) -> str:
     """Name a recipe for people."""
     return say("headroom.and").join(read_combo(axis).axes)
+
+
+def choose(evidence: Evidence) -> list[Named]:
+    """Choose, on each half, the pair of axes and the larger combination that promise the largest lift.
+
+    Args:
+        evidence: Ladders and soundings of one judge. Where it has several dimensions and no overall one, lifts
+            are averaged over them.
+
+    Returns:
+        At most two recipes of each half, marked with it; none where fewer than two axes have zones.
+    """
+    lifts, halves = _lifts(evidence)
+    order = [axis for axis in combinable(evidence.axes) if axis in lifts]
+    found = []
+    for half in (0, 1):
+        own = {axis: values[halves == half] for axis, values in lifts.items()}
+        alone = {axis: mean for axis in order if np.isfinite(mean := _mean(own[axis]))}
+        joint = {
+            pair: seen
+            for pair in combinations(alone, 2)
+            if (seen := _seen(own.get(combo_axis(Named(pair))))) is not None
+        }
+        model = Foretold(alone, joint)
+        pair = best_pair(model, compatible)
+        if pair is None:
+            continue
+        more = greedy(model, pair, compatible)
+        found += [Named(axes, half) for axes in dict.fromkeys((pair, more))]
+    return found
+
+
+def _lifts(evidence: Evidence) -> tuple[Mapping[str, Floats], Ints]:
+    """Give every recipe's lift of each item (NaN where it was not scored), and the items' halves."""
+    by_axis: dict[str, list[Floats]] = {}
+    halves = np.zeros(0, np.intp)
+    for dimension in evidence.dimensions:
+        candidates, own = gathered(evidence, dimension, soundings=True)
+        if not candidates:
+            continue
+        halves = np.concatenate(own)
+        for candidate in candidates:
+            values = np.concatenate([part.values for part in candidate.lifts])
+            by_axis.setdefault(candidate.axis, []).append(values)
+    # Each dimension may rank another set of items; only dimensions that rank as many are averaged.
+    same = {axis: [part for part in parts if len(part) == len(halves)] for axis, parts in by_axis.items()}
+    return {axis: np.mean(np.stack(parts), axis=0) for axis, parts in same.items() if parts}, halves
+
+
+def _mean(values: Floats) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _seen(values: Floats | None) -> Seen | None:
+    """Give a pair's mean lift with its error; None where fewer than two images tell."""
+    known = values[np.isfinite(values)] if values is not None else np.zeros(0)
+    if len(known) < 2:
+        return None
+    return Seen(float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known))))
 
 
 CHECK = Check(NAME, run, judges=("headroom",))

@@ -35,7 +35,7 @@ from judge_audit.measures.judge_and_raters import measured, validity
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, derived, draws_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from judge_audit_schemas.rows import ResultRow
 
@@ -205,13 +205,19 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     known = frozenset(people.items)
     if not any(item in known for item in scores.items):
         return _missing(evidence, dimension, say("beside.no_items"))
-    made = compare(evidence, dimension, scores, people, claims=claims_of(evidence))
+    claims = claims_of(evidence)
+    made = compare(evidence, dimension, scores, people, claims=claims)
     notes = [] if against == (dimension,) else [say("beside.paired", list=", ".join(against))]
     if len(people.raters) < 2:
         key = "beside.one_rater" if people.raters else "beside.no_ids"
         return Findings(measures=tuple(made.rows)) + _missing(evidence, dimension, say(key))
-    state = _State(evidence, dimension, scores, people, made)
-    return Findings(measures=tuple(made.rows), verdicts=(_beside(state, notes), _validity(state)))
+    ways = (  # with the missing scores put below or above all others
+        compare(evidence, dimension, scores, people, claims=claims, filled=end).figures["beside"]
+        for end in (-1e30, 1e30)
+        if made.lost > evidence.limits["ladder.missing_share"]
+    )
+    verdicts = (_beside(evidence, dimension, made, ways, notes), _validity(evidence, dimension, made))
+    return Findings(measures=tuple(made.rows), verdicts=verdicts)
 
 
 def _why_not(evidence: Evidence, dimension: str) -> str:
@@ -234,33 +240,17 @@ def _missing(evidence: Evidence, dimension: str, reason: str) -> Findings:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _State:
-    """One dimension under judgement."""
-
-    evidence: Evidence
-    dimension: str
-    scores: Answers
-    people: Ratings
-    made: Comparison
-
-    @property
-    def claims(self) -> int:
-        """Dimensions judged together."""
-        return claims_of(self.evidence)
-
-
-def _beside(state: _State, notes: list[str]) -> ResultRow:
-    evidence, made, claims = state.evidence, state.made, state.claims
+def _beside(
+    evidence: Evidence, dimension: str, made: Comparison, ways: Iterable[Resampled], notes: list[str]
+) -> ResultRow:
+    claims = claims_of(evidence)
     figure, margin = made.figures["beside"], evidence.limits["beside.margin"]
-    most_missing = evidence.limits["ladder.missing_share"]
-    ways = (_filled(state, end) for end in (-1e30, 1e30) if made.lost > most_missing)
     verdict, decides = however_filled(figure, ways, low=-margin, claims=claims)
     if decides:
         notes.append(say("notes.refusals", share=percent(made.lost)))
     if made.left_out:
         notes.append(say("beside.left_out", list=", ".join(made.left_out)))
-        if verdict == Verdict.PASS and made.left_share > most_missing:
+        if verdict == Verdict.PASS and made.left_share > evidence.limits["ladder.missing_share"]:
             verdict = Verdict.INCONCLUSIVE
     finding = "worse_than_people" if verdict == Verdict.FAIL else ""
     needed = None
@@ -269,32 +259,24 @@ def _beside(state: _State, notes: list[str]) -> ResultRow:
         notes.append(say("beside.settle", n=needed) if needed else say("notes.close"))
     sentence = say(
         f"beside.{finding or verdict.value}" if figure.usable else "beside.few",
-        dimension=state.dimension,
+        dimension=dimension,
         judge=f"{made.figures['judge'].value:.2f}",
         rater=f"{made.figures['rater'].value:.2f}",
         **interval_words(figure, deciding_level(verdict, claims)),
     )
     reason = " ".join([sentence, *notes])
-    writer = evidence.writer(NAME, dimension=state.dimension)
+    writer = evidence.writer(NAME, dimension=dimension)
     return writer.verdict(BESIDE, verdict, reason, finding, figure, limit_low=-margin, n_needed=needed)
 
 
-def _filled(state: _State, end: float) -> Resampled:
-    """Compare once more with the missing scores put below or above all others."""
-    again = compare(
-        state.evidence, state.dimension, state.scores, state.people, claims=state.claims, filled=end
-    )
-    return again.figures["beside"]
-
-
-def _validity(state: _State) -> ResultRow:
+def _validity(evidence: Evidence, dimension: str, made: Comparison) -> ResultRow:
     """Ask whether the judge is steady about something other than what people agree on."""
-    evidence, figures = state.evidence, state.made.figures
+    claims, figures = claims_of(evidence), made.figures
     limit = evidence.limits["beside.validity"]
     figure, again = figures["validity"], figures["retest"]
     steadier = derived(lambda own, people: own - people, again, figures["between_raters"])
-    level = corrected_level(state.claims)
-    known = state.made.retest_known
+    level = corrected_level(claims)
+    known = made.retest_known
     verdict, finding = Verdict.INCONCLUSIVE, ""
     if known and steadier.interval(level)[0] > 0 and figure.interval(level)[1] < limit:
         verdict, finding = Verdict.FAIL, "steadily_wrong"
@@ -302,14 +284,14 @@ def _validity(state: _State) -> ResultRow:
         verdict = Verdict.PASS
     reason = say(
         f"beside.validity_{finding or verdict.value}" if figure.usable else "beside.validity_few",
-        dimension=state.dimension,
+        dimension=dimension,
         retest=f"{again.value:.2f}",
         people=f"{figures['between_raters'].value:.2f}",
-        **interval_words(figure, deciding_level(verdict, state.claims), "{:.2f}".format),
+        **interval_words(figure, deciding_level(verdict, claims), "{:.2f}".format),
     )
     if not known:
         reason += " " + say("beside.retest_unknown")
-    writer = evidence.writer(NAME, dimension=state.dimension)
+    writer = evidence.writer(NAME, dimension=dimension)
     return writer.verdict(VALIDITY, verdict, reason, finding, figure, limit_low=limit)
 
 

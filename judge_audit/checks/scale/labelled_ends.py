@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence, Floats, Mask
-    from judge_audit.checks.people.labelled_scores import Ratings
+    from judge_audit.checks.people.labelled_scores import Answers, Ratings
     from judge_audit.measures.scale import Pile
 
 SIDES = ("bad", "good")
@@ -74,8 +74,8 @@ class Anchors:
     def __add__(self, other: Anchors) -> Anchors:
         """Put two lots together; the pile of people's labels is that of the first."""
         names = ("scores", "labels", "sources", "clusters", "chosen", *ENDS)
-        joined = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
-        return Anchors(**joined, people=self.people)
+        both = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        return Anchors(**both, people=self.people)
 
 
 ENDS = ("bad", "good", "worst", "best")
@@ -95,31 +95,16 @@ def _labelled(evidence: Evidence, dimension: str) -> Anchors | None:
     people = ratings(evidence, people_for(evidence, dimension))
     if people is None:
         return None
-    given = answers(evidence, dimension)
-    labels = means(given, people)
-    use = np.isfinite(labels) & np.isfinite(given.values[:, 0])
+    scores = answers(evidence, dimension)
+    labels = means(scores, people)
+    use = np.isfinite(labels) & np.isfinite(scores.values[:, 0])
     if not use.any():
         return None
-    labels = labels[use]
-    items = np.array(given.items)[use]
-    stacked = None
-    ends = dict.fromkeys(ENDS, np.zeros(len(labels), bool))
-    if people.low is not None and people.high is not None and people.high > people.low:
-        told = _told(people, items)
-        step = _step(told)
-        stacked = _pile_of_labels(told, people.low, people.high, step)
-        twins = _twins(evidence)
-        alone = np.array([item not in twins for item in items.tolist()])
-        ends = {name: mask & alone for name, mask in _ends(labels, people.low, people.high, step).items()}
-    return Anchors(
-        given.values[use, 0],
-        labels,
-        given.sources[use],
-        given.clusters[use].astype(str),
-        np.zeros(len(labels), bool),
-        **ends,
-        people=stacked,
-    )
+    items = np.array(scores.items)[use]
+    twins = _twins(evidence)
+    alone = np.array([item not in twins for item in items.tolist()])
+    ends = {name: mask & alone for name, mask in _ends(people, items, labels[use]).items()}
+    return _anchors(scores, labels, use, ends, chosen=False, people=_pile_of_labels(people, items))
 
 
 def _chosen(evidence: Evidence, dimension: str) -> Anchors | None:
@@ -130,29 +115,39 @@ def _chosen(evidence: Evidence, dimension: str) -> Anchors | None:
     if not view.responses.num_rows:
         return None
     people = ratings(view, people_for(view, dimension))
-    given = answers(view, dimension)
-    labels = np.full(len(given.items), np.nan) if people is None else means(given, people)
+    scores = answers(view, dimension)
+    labels = np.full(len(scores.items), np.nan) if people is None else means(scores, people)
     whole = dimension == OVERALL or len(evidence.card.dimensions) == 1
-    use = np.isfinite(given.values[:, 0]) & (np.isfinite(labels) | whole)
+    use = np.isfinite(scores.values[:, 0]) & (np.isfinite(labels) | whole)
     if not use.any():
         return None
-    items = np.array(given.items)[use]
-    ends = dict.fromkeys(ENDS, np.zeros(len(items), bool))
-    if people is not None and people.low is not None and people.high is not None and people.high > people.low:
-        ends = _ends(labels[use], people.low, people.high, _step(_told(people, items)))
+    items = np.array(scores.items)[use]
+    ends = _ends(people, items, labels[use])
     if whole:
         columns = (evidence.anchors[name].to_pylist() for name in ("item_id", "tier"))
         tier = dict(zip(*columns, strict=True))
         ends["bad"] = np.array([tier[item] == Tier.BAD for item in items.tolist()])
         ends["good"] = np.array([tier[item] == Tier.GOOD for item in items.tolist()])
+    return _anchors(scores, labels, use, ends, chosen=True)
+
+
+def _anchors(
+    scores: Answers,
+    labels: Floats,
+    use: Mask,
+    ends: dict[str, Mask],
+    *,
+    chosen: bool,
+    people: Pile | None = None,
+) -> Anchors:
     return Anchors(
-        given.values[use, 0],
+        scores.values[use, 0],
         labels[use],
-        given.sources[use],
-        given.clusters[use].astype(str),
-        np.ones(len(items), bool),
+        scores.sources[use],
+        scores.clusters[use].astype(str),
+        np.full(int(use.sum()), chosen),
         **ends,
-        people=None,
+        people=people,
     )
 
 
@@ -173,22 +168,21 @@ def _twins(evidence: Evidence) -> frozenset[str]:
     return frozenset(evidence.anchors["same_as"].to_pylist()) - {None}
 
 
-def _told(people: Ratings, items: NDArray[np.str_]) -> Floats:
-    """Give every label of some items."""
-    held = frozenset(items.tolist())
-    rows = np.array([item in held for item in people.items])
-    told = people.values[rows] if people.raters else people.mean[rows, None]
-    return np.asarray(told[np.isfinite(told)], float)
+def _levels_of(people: Ratings, items: NDArray[np.str_]) -> tuple[Floats, float | None]:
+    """Give every label of some items, and the step between levels read off them; None for a scale of many levels."""
+    wanted = frozenset(items.tolist())
+    rows = np.array([item in wanted for item in people.items])
+    labels = people.values[rows] if people.raters else people.mean[rows, None]
+    labels = np.asarray(labels[np.isfinite(labels)], float)
+    values = np.unique(rounded(labels))
+    return labels, float(np.diff(values).min()) if 1 < len(values) <= FEW_LEVELS else None
 
 
-def _step(told: Floats) -> float | None:
-    """Read the step between label levels off the labels; None for a scale of many levels."""
-    values = np.unique(rounded(told))
-    return float(np.diff(values).min()) if 1 < len(values) <= FEW_LEVELS else None
-
-
-def _ends(labels: Floats, low: float, high: float, step: float | None) -> dict[str, Mask]:
-    """Tell which images lie in the lowest and highest third of the scale, and which at its very ends."""
+def _ends(people: Ratings | None, items: NDArray[np.str_], labels: Floats) -> dict[str, Mask]:
+    """Tell which images lie in the lowest and highest third of a declared scale, and which at its very ends."""
+    if people is None or people.low is None or people.high is None or people.high <= people.low:
+        return dict.fromkeys(ENDS, np.zeros(len(items), bool))
+    low, high, step = people.low, people.high, _levels_of(people, items)[1]
     third = (high - low) / 3
     reach = (high - low) / 10 if step is None else step / 2
     slack = 1e-9
@@ -200,11 +194,14 @@ def _ends(labels: Floats, low: float, high: float, step: float | None) -> dict[s
     }
 
 
-def _pile_of_labels(told: Floats, low: float, high: float, step: float | None) -> Pile | None:
-    count = levels(low, high, step)
-    if not len(told) or (count is not None and count < COARSE_LEVELS):
+def _pile_of_labels(people: Ratings, items: NDArray[np.str_]) -> Pile | None:
+    if people.low is None or people.high is None or people.high <= people.low:
         return None
-    return pile(told, bin_width(low, high, step))
+    labels, step = _levels_of(people, items)
+    count = levels(people.low, people.high, step)
+    if not len(labels) or (count is not None and count < COARSE_LEVELS):
+        return None
+    return pile(labels, bin_width(people.low, people.high, step))
 
 
 def people_correlation(evidence: Evidence, dimension: str, held: Anchors) -> Resampled:
