@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     import pyarrow as pa
-    from judge_audit_schemas.rows import KeyParts, ResultRow
+    from judge_audit_schemas.rows import CurvesRow, KeyParts, MeasuresRow, ResultRow, VerdictsRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.result_rows import Place
@@ -60,9 +60,9 @@ class ResponseRow(TypedDict):
 class Findings:
     """What a check found: rows of `curves`, `measures` and `verdicts`."""
 
-    curves: tuple[ResultRow, ...] = ()
-    measures: tuple[ResultRow, ...] = ()
-    verdicts: tuple[ResultRow, ...] = ()
+    curves: tuple[CurvesRow, ...] = ()
+    measures: tuple[MeasuresRow, ...] = ()
+    verdicts: tuple[VerdictsRow, ...] = ()
 
     def __add__(self, other: Findings) -> Findings:
         """Put the findings of two checks together."""

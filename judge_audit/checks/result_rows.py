@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-    from judge_audit_schemas.rows import KeyParts, ResultRow, VerdictsRow
+    from judge_audit_schemas.rows import CurvesRow, KeyParts, MeasuresRow, ResultRow, VerdictsRow
 
     class Place(KeyParts, total=False):
         """What of a result's key a check may name itself."""
@@ -56,10 +57,26 @@ def figure_columns(figure: Figure, level: float = PASS_LEVEL) -> ResultRow:
     }
 
 
-def share_columns(hits: float, n: int) -> ResultRow:
-    """Write a share with Wilson's 90 % interval into the same columns; no value where n is 0."""
-    low, high = wilson(hits, n)
-    return {"value": hits / n if n else None, "ci_low": low, "ci_high": high, "n": n}
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of n things as a figure, with Wilson's interval; NaN where n is 0."""
+
+    hits: float
+    n: int
+
+    @property
+    def value(self) -> float:
+        """The share."""
+        return self.hits / self.n if self.n else math.nan
+
+    @property
+    def n_clusters(self) -> int:
+        """As many as there are things."""
+        return self.n
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Give Wilson's interval at a level in (0, 1)."""
+        return wilson(self.hits, self.n, level)
 
 
 def deciding_level(verdict: Verdict, claims: int) -> float:
@@ -75,9 +92,9 @@ def interval_words(
     return {"value": write(figure.value), "low": write(low), "high": write(high)}
 
 
-def point(row: ResultRow, rung: int, strength: float) -> ResultRow:
+def point(row: MeasuresRow, rung: int, strength: float) -> CurvesRow:
     """Make a row of `curves` of a row of `measures`."""
-    return cast("ResultRow", {**row, "rung": rung, "strength": strength})
+    return cast("CurvesRow", {**row, "rung": rung, "strength": strength})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +113,24 @@ class RowWriter:
 
     def figure(
         self, measure: str, figure: Figure, level: float = PASS_LEVEL, **place: Unpack[Place]
-    ) -> ResultRow:
+    ) -> MeasuresRow:
         """Make a row of `measures`: a figure with its interval."""
         return self._measure(measure, figure_columns(figure, level), place)
 
-    def share(self, measure: str, hits: float, n: int, **place: Unpack[Place]) -> ResultRow:
+    def share(self, measure: str, hits: float, n: int, **place: Unpack[Place]) -> MeasuresRow:
         """Make a row of `measures`: a share with Wilson's 90 % interval; no value where n is 0."""
-        return self._measure(measure, share_columns(hits, n), place)
+        columns = figure_columns(Share(hits, n))
+        del columns["n_clusters"]
+        return self._measure(measure, columns, place)
 
     def count(
         self, measure: str, value: float | None, n: int | None = None, **place: Unpack[Place]
-    ) -> ResultRow:
+    ) -> MeasuresRow:
         """Make a row of `measures` without an interval; n is None where nothing is counted."""
         return self._measure(measure, {"value": value} if n is None else {"value": value, "n": n}, place)
 
-    def _measure(self, measure: str, columns: ResultRow, place: Place) -> ResultRow:
-        return cast("ResultRow", {**self.shared, "measure": measure, **place, **columns})
+    def _measure(self, measure: str, columns: ResultRow, place: Place) -> MeasuresRow:
+        return cast("MeasuresRow", {**self.shared, "measure": measure, **place, **columns})
 
     def verdict(
         self,
@@ -123,7 +142,7 @@ class RowWriter:
         level: float = PASS_LEVEL,
         /,
         **columns: Unpack[VerdictsRow],
-    ) -> ResultRow:
+    ) -> VerdictsRow:
         """Make a row of `verdicts`.
 
         Args:
@@ -139,4 +158,4 @@ class RowWriter:
         said = {"verdict": verdict.value, "finding": finding, "provisional": False, "reason": reason}
         row = {**self.shared, "measure": measure, **shown, **said, **columns}
         row.pop("n_clusters", None)
-        return cast("ResultRow", row)
+        return cast("VerdictsRow", row)

@@ -31,7 +31,7 @@ from judge_audit.measures.source_comparisons import beyond, difference, heteroge
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from judge_audit_schemas.rows import ResultRow, VerdictsRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.result_rows import RowWriter
@@ -124,7 +124,7 @@ def _verdict(
     reason: str,
     estimate: Estimate = NOTHING,
     needed: int | None = None,
-) -> ResultRow:
+) -> VerdictsRow:
     limit = evidence.limits[LIMITS[measure]]
     limits: VerdictsRow = {"n_needed": needed, "limit_high": limit}
     if measure == DIFFERENCE:
@@ -158,7 +158,7 @@ def _answer(evidence: Evidence, fits: Fits) -> tuple[Estimate, Answer]:
     return whole, below(whole, evidence.limits[LIMITS[SHARE]], len(evidence.dimensions))
 
 
-def _explained_verdict(evidence: Evidence, dimension: str, gathered: Gathered, fits: Fits) -> ResultRow:
+def _explained_verdict(evidence: Evidence, dimension: str, gathered: Gathered, fits: Fits) -> VerdictsRow:
     whole, answer = _answer(evidence, fits)
     verdict, notes = answer.verdict, _notes(gathered, fits)
     if verdict == Verdict.PASS and len(fits) < len(gathered.sources):
@@ -185,7 +185,7 @@ def _explained_verdict(evidence: Evidence, dimension: str, gathered: Gathered, f
 
 def _difference_verdict(
     evidence: Evidence, dimension: str, gathered: Gathered, fits: Fits, claims: Sequence[Claim]
-) -> ResultRow:
+) -> VerdictsRow:
     """Judge whether weights stay the same from source to source: in lift and, in the same sign, raw."""
     limit, raw_limit = (evidence.limits[f"{LIMITS[DIFFERENCE]}{part}"] for part in ("", "_raw"))
     notes = _notes(gathered, fits)
@@ -232,7 +232,7 @@ def _claims(fits: Fits) -> list[Claim]:
     ]
 
 
-def _explained_rows(writer: RowWriter, fits: Fits) -> Iterator[ResultRow]:
+def _explained_rows(writer: RowWriter, fits: Fits) -> Iterator[MeasuresRow]:
     """Give the share explained per source and inside sources, with R² as it stands in the sample."""
     for source, made in fits.items():
         yield writer.figure(SHARE, made.explained, source=source)
@@ -263,7 +263,7 @@ def _shares(fits: Fits) -> dict[str, Estimate]:
     return shares
 
 
-def _share_rows(writer: RowWriter, fits: Fits) -> Iterator[ResultRow]:
+def _share_rows(writer: RowWriter, fits: Fits) -> Iterator[MeasuresRow]:
     """Give each statistic's share of the variance, per source and inside sources."""
     for source, made in fits.items():
         for name, share in zip(made.names, made.shares, strict=True):
@@ -272,7 +272,7 @@ def _share_rows(writer: RowWriter, fits: Fits) -> Iterator[ResultRow]:
         yield writer.figure("covariate_share", share, kind=name)
 
 
-def _weight_rows(writer: RowWriter, fits: Fits) -> Iterator[ResultRow]:
+def _weight_rows(writer: RowWriter, fits: Fits) -> Iterator[MeasuresRow]:
     """Give the weights per source and inside sources, in lift and in raw units."""
     for measure, attribute in (("covariate_weight", "weights"), ("covariate_weight_raw", "raw_weights")):
         for name in _features(fits):
@@ -286,7 +286,7 @@ def _weight_rows(writer: RowWriter, fits: Fits) -> Iterator[ResultRow]:
             yield writer.figure(measure, within_sources(list(weights.values())), kind=name)
 
 
-def _comparison_rows(writer: RowWriter, fits: Fits, claims: Sequence[Claim]) -> Iterator[ResultRow]:
+def _comparison_rows(writer: RowWriter, fits: Fits, claims: Sequence[Claim]) -> Iterator[MeasuresRow]:
     """Give differences of weights for every pair of sources, and Q and I² over all of them."""
     for claim in claims:
         of_claim = writer.at(source=claim.first, baseline=claim.second, kind=claim.feature)

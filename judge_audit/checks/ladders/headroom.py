@@ -49,7 +49,7 @@ from judge_audit.stimuli.combinations import combinable, compatible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Climb, Evidence, Floats, Ints, Stratum
 
@@ -175,7 +175,7 @@ def _spread_out(place: Place, items: Sequence[str], lifts: Sequence[Lifts], repe
 
 def _measures(
     evidence: Evidence, dimension: str, candidates: Sequence[Candidate], halves: Sequence[Ints]
-) -> Iterator[ResultRow]:
+) -> Iterator[MeasuresRow]:
     """Give every family's headroom with the direction taken, and the best of each image with its price."""
     rows = evidence.writer(NAME, dimension=dimension)
     for family in (SINGLE, PAIR, GREEDY, POOLED):
@@ -196,7 +196,7 @@ def _measures(
 
 def _verdict(
     evidence: Evidence, dimension: str, candidates: Sequence[Candidate], forecast: Forecast | None
-) -> ResultRow:
+) -> VerdictsRow:
     """Judge what transfers."""
     margin = evidence.limits["headroom.margin"]
     claims = len(evidence.dimensions)

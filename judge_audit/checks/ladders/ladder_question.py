@@ -19,7 +19,7 @@ from judge_audit.measures.estimates import NOTHING, Answer, Estimate, items_need
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Ints
     from judge_audit.measures.ladders import Edge
@@ -118,11 +118,11 @@ class Question:
         """What makes the rows on this axis."""
         return self.evidence.writer(self.check, axis=self.axis, dimension=self.dimension, kind=self.kind)
 
-    def measured(self, estimate: Estimate, needed: int | None = None) -> ResultRow:
+    def measured(self, estimate: Estimate, needed: int | None = None) -> MeasuresRow:
         """Make the row of `measures` that answers, with the number of items that would settle it."""
         return {**self.rows.figure(self.measure, estimate), "n_needed": needed}
 
-    def answered(self, estimate: Estimate, judged: Judged, notes: Sequence[str] = ()) -> ResultRow:
+    def answered(self, estimate: Estimate, judged: Judged, notes: Sequence[str] = ()) -> VerdictsRow:
         """Make a row of `verdicts`, with its reason in words."""
         needed = None
         sentences = [*judged.notes, *notes]

@@ -26,7 +26,7 @@ from judge_audit.measures.lifts import combined_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import CurvesRow
 
     from judge_audit.checks.evidence import Evidence
 
@@ -55,7 +55,7 @@ def run(evidence: Evidence) -> Findings:
     return findings + Findings(curves=tuple(curves))
 
 
-def _curve(question: Question) -> Iterator[ResultRow]:
+def _curve(question: Question) -> Iterator[CurvesRow]:
     """Mean lift at every rung, pooled over sources and per source; inert rungs enter nothing."""
     climbs = question.climbs
     groups = [("*", climbs), *((climb.stratum.source, (climb,)) for climb in climbs)]

@@ -17,7 +17,7 @@ from judge_audit.stimuli.surface_statistics import STATISTICS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import CurvesRow, MeasuresRow
 
     from judge_audit.checks.evidence import Floats
     from judge_audit.stimuli.axes.axis import Axis
@@ -103,8 +103,8 @@ def _rung(
 
 def _axis(writer: RowWriter, axis: Axis, rungs: Mapping[int, _Rung], spread: Floats) -> Findings:
     """Rows of one axis."""
-    curves: list[ResultRow] = []
-    strongest: list[ResultRow] = []
+    curves: list[CurvesRow] = []
+    strongest: list[MeasuresRow] = []
     for rung, strength in enumerate(axis.strengths, start=1):
         at = rungs[rung]
         if not len(at.after):

@@ -36,7 +36,7 @@ from judge_audit.measures.source_comparisons import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from judge_audit_schemas.rows import ResultRow, VerdictsRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Climb, Evidence, Floats, Ints
 
@@ -199,7 +199,7 @@ def _verdict(
     verdict: Verdict,
     reason: str,
     estimate: Estimate = NOTHING,
-) -> ResultRow:
+) -> VerdictsRow:
     margin = evidence.limits["stability.difference"]
     limits: VerdictsRow = {"limit_low": -margin, "limit_high": margin}
     finding = "unstable" if verdict == Verdict.FAIL else ""
@@ -209,7 +209,7 @@ def _verdict(
 
 def _measures(
     evidence: Evidence, effect: str, dimension: str, gathered: Gathered, given: Sequence[Contrast]
-) -> Iterator[ResultRow]:
+) -> Iterator[MeasuresRow]:
     """Give contrasts, Q and I², and every effect with one source left out."""
     rows = evidence.writer(NAME, dimension=dimension)
     for entry in given:

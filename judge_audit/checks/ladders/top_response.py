@@ -20,7 +20,7 @@ from judge_audit.measures.lifts import combined_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow
 
     from judge_audit.checks.evidence import Climb, Evidence, Ints
 
@@ -112,7 +112,7 @@ def _with_room(question: Question, judged: Judged) -> Judged:
     return question.supported(judged)
 
 
-def _monotone(question: Question) -> Iterator[ResultRow]:
+def _monotone(question: Question) -> Iterator[MeasuresRow]:
     """Share of items whose score falls and never rises over the objectionable rungs; flat ones counted."""
     strengths = np.array(question.strengths)
     answers: list[bool | None] = []

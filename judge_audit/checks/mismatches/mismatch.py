@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Unpack
 
-    from judge_audit_schemas.rows import ResultRow, VerdictsRow
+    from judge_audit_schemas.rows import VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.result_rows import Figure, RowWriter
@@ -119,7 +119,7 @@ def _verdict(
     claims: int = 1,
     /,
     **columns: Unpack[VerdictsRow],
-) -> ResultRow:
+) -> VerdictsRow:
     level = deciding_level(judged.verdict, claims)
     reason = " ".join(judged.notes)
     return writer.verdict(measure, judged.verdict, reason, judged.finding, figure, level, **columns)
@@ -129,7 +129,7 @@ def _origin_note(matrix: Matrix) -> tuple[str, ...]:
     return (say("mismatch.constructed"),) if matrix.matched.origin == CONSTRUCTED else ()
 
 
-def _total_only(matrix: Matrix) -> ResultRow:
+def _total_only(matrix: Matrix) -> VerdictsRow:
     """Say that there are no dimensions, and what moved the total most."""
     notes = [say("mismatch.no_dimensions")]
     most = matrix.largest(0)
@@ -157,7 +157,7 @@ def _lacking(matrix: Matrix) -> list[str]:
     return [name for name in aimed if name not in matrix.judged]
 
 
-def _not_returned(matrix: Matrix, name: str) -> ResultRow:
+def _not_returned(matrix: Matrix, name: str) -> VerdictsRow:
     judged = Judged(Verdict.MISSING, "", (say("mismatch.not_returned", dimension=subscore(name)),))
     return _verdict(matrix.writer(dimension=name), SELECTIVITY, judged)
 
@@ -181,7 +181,7 @@ def _hold(matrix: Matrix, kind: str, at: int, claims: int) -> Answer:
     return holds(cell, matrix.evidence.limits["mismatch.spill"], claims)
 
 
-def _copies(matrix: Matrix, claims: int) -> ResultRow | None:
+def _copies(matrix: Matrix, claims: int) -> VerdictsRow | None:
     """Ask whether the sub-scores behave as one score; None where too few damages were done to say."""
     found = matrix.effective()
     if found is None:
@@ -210,8 +210,8 @@ def _dimension(
     at: int,
     answers: dict[tuple[str, int], Answer],
     *,
-    together: ResultRow | None,
-) -> ResultRow:
+    together: VerdictsRow | None,
+) -> VerdictsRow:
     """Judge one sub-score: it must fall on its own damage and hold on the others'."""
     limits = matrix.evidence.limits
     own = [kind for kind in matrix.matched.kinds if matrix.own(kind) == at]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
-    from judge_audit_schemas.rows import KeyParts, ResultRow
+    from judge_audit_schemas.rows import KeyParts, MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.mismatches.mismatch_pairs import Matched
@@ -116,9 +116,9 @@ class Matrix:
         unanchored = some and self.matched.unanchored.get(kind, 0) > 0
         return answers[0] if len(set(answers)) == 1 and not unanchored else Answer(Verdict.INCONCLUSIVE)
 
-    def response_rows(self) -> list[ResultRow]:
+    def response_rows(self) -> list[MeasuresRow]:
         """Give every cell in lifts and in standard deviations."""
-        rows: list[ResultRow] = []
+        rows: list[MeasuresRow] = []
         for kind in self.matched.kinds:
             for at, dimension in enumerate(self.matched.dimensions):
                 writer = self.writer(kind, dimension=dimension)
@@ -136,11 +136,11 @@ class Matrix:
                 kinds.append((kind, own))
         return kinds
 
-    def spill_rows(self) -> list[ResultRow]:
+    def spill_rows(self) -> list[MeasuresRow]:
         """Give how much of each damage's response every other sub-score shows too."""
         if self.drawn is None:
             return []
-        rows: list[ResultRow] = []
+        rows: list[MeasuresRow] = []
         for kind in (name for name in self.matched.kinds if name in self.fallen):
             own = self.own(kind)
             for at in self.aimed:
@@ -160,7 +160,7 @@ class Matrix:
         rows = [(self.matched.kinds.index(kind), self.aimed.index(own)) for kind, own in damaged]
         return selectivity(self.drawn, rows, self.aimed.index(at))
 
-    def selectivity_rows(self) -> list[ResultRow]:
+    def selectivity_rows(self) -> list[MeasuresRow]:
         """Give the selectivity of every sub-score."""
         return [
             self.writer(dimension=dimension).figure(SELECTIVITY, figure)
@@ -176,7 +176,7 @@ class Matrix:
         names = tuple(self.judged[at] for at, mute in zip(self.aimed, silent, strict=True) if mute)
         return effective_dimensions(self.drawn), names
 
-    def effective_rows(self) -> list[ResultRow]:
+    def effective_rows(self) -> list[MeasuresRow]:
         """Give n_eff."""
         found = self.effective()
         return [self.writer().figure(EFFECTIVE, found[0])] if found else []
@@ -212,7 +212,7 @@ CELL = "response_lift"
 FINDINGS = {"drops": "deaf", "hold": "halo"}
 
 
-def cell_rows(matrix: Matrix, holds: Mapping[tuple[str, int], Answer], claims: int) -> list[ResultRow]:
+def cell_rows(matrix: Matrix, holds: Mapping[tuple[str, int], Answer], claims: int) -> list[VerdictsRow]:
     """Give a row per cell that must drop or hold; one that may follow is never judged.
 
     Args:
@@ -225,7 +225,7 @@ def cell_rows(matrix: Matrix, holds: Mapping[tuple[str, int], Answer], claims: i
     return falls + [_row(matrix, place, "hold", answer, claims) for place, answer in holds.items()]
 
 
-def _row(matrix: Matrix, place: tuple[str, int], expected: str, answer: Answer, claims: int) -> ResultRow:
+def _row(matrix: Matrix, place: tuple[str, int], expected: str, answer: Answer, claims: int) -> VerdictsRow:
     kind, at = place
     words = {"dimension": subscore(matrix.judged[at]), "damage": damage(kind)}
     return matrix.writer(kind, dimension=matrix.judged[at]).verdict(

@@ -17,7 +17,7 @@ from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
 from judge_audit.stimuli.planning.comparisons import PAIRS, UNTOUCHED
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.result_rows import RowWriter
@@ -37,7 +37,7 @@ def order_instead(evidence: Evidence) -> Findings:
     return Findings(verdicts=(_capability(evidence, writer), *scales))
 
 
-def _capability(evidence: Evidence, writer: RowWriter) -> ResultRow:
+def _capability(evidence: Evidence, writer: RowWriter) -> VerdictsRow:
     sorted_answers = by_kind(evidence)
     if sorted_answers and not any(len(part.orders.plain) for part in sorted_answers.values()):
         return writer.verdict(MEASURE, Verdict.FAIL, say("compared.order.silent"), "silent")

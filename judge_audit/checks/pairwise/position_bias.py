@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.pairwise.answers import ComparedRow
-from judge_audit.checks.result_rows import figure_columns, interval_words
+from judge_audit.checks.result_rows import interval_words
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.tables import rows_of
@@ -31,14 +31,15 @@ from judge_audit.stimuli.planning.comparisons import LADDERS, PAIRS, UNTOUCHED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from judge_audit_schemas.rows import ResultRow, VerdictsRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.result_rows import RowWriter
-    from judge_audit.measures.estimates import Estimate
 
 KINDS = (UNTOUCHED, PAIRS, LADDERS)
 """What comparisons are about, what differs most to people's eyes first."""
+
+Row = TypeVar("Row", "MeasuresRow", "VerdictsRow")
 
 WON = {Choice.LEFT: 1.0, Choice.TIE: 0.5, Choice.RIGHT: 0.0}
 
@@ -133,36 +134,37 @@ def run(evidence: Evidence) -> Findings:
     return Findings(measures=tuple(measures), verdicts=(verdict,))
 
 
-def _measures(writer: RowWriter, part: Comparisons) -> Iterator[ResultRow]:
+def _measures(writer: RowWriter, part: Comparisons) -> Iterator[MeasuresRow]:
     orders = part.orders
     if not len(orders.plain):
         return
-    yield {**writer.figure(MEASURE, orders.left_lean()), **_around_half(orders.left_lean())}
+    yield _around_half(writer.figure(MEASURE, orders.left_lean()))
     yield writer.figure("order_agreement", orders.agreement())
     yield writer.share("left_decided", orders.left_wins, orders.decided)
     yield writer.share("tied_choices", len(orders.answers) - orders.decided, len(orders.answers))
     yield writer.share("same_winner", *orders.same_winner())
 
 
-def _around_half(lean: Estimate) -> ResultRow:
-    """Turn a lean into a share, which lies between 0 and 1."""
-    columns = figure_columns(lean)
-    low, high = (None if end is None else _share(end) for end in (columns["ci_low"], columns["ci_high"]))
-    value = None if columns["value"] is None else _share(columns["value"])
-    return {"value": value, "ci_low": low, "ci_high": high}
+def _around_half(row: Row) -> Row:
+    """Turn the lean in a row into a share, which lies between 0 and 1."""
+    name: Literal["value", "ci_low", "ci_high"]
+    for name in ("value", "ci_low", "ci_high"):
+        if (lean := row[name]) is not None:
+            row[name] = _share(lean)
+    return row
 
 
 def _share(lean: float) -> float:
     return min(1.0, max(0.0, 0.5 + lean))
 
 
-def _circles(evidence: Evidence, writer: RowWriter) -> Iterable[ResultRow]:
+def _circles(evidence: Evidence, writer: RowWriter) -> Iterable[MeasuresRow]:
     counts = [cyclic_triads(shares) for shares in shares_of_prompts(evidence)]
     circles, triads = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
     return [writer.share("cyclic_share", circles, triads, kind=UNTOUCHED)] if triads else []
 
 
-def _repeated(writer: RowWriter, rows: Sequence[ComparedRow]) -> list[ResultRow]:
+def _repeated(writer: RowWriter, rows: Sequence[ComparedRow]) -> list[MeasuresRow]:
     """Say how often the same question was answered alike, where it was asked twice."""
     answered: dict[tuple[Any, ...], dict[int, str | None]] = defaultdict(dict)
     ask = itemgetter("group", "first", "second", "axis", "rung", "flipped")
@@ -174,7 +176,7 @@ def _repeated(writer: RowWriter, rows: Sequence[ComparedRow]) -> list[ResultRow]
     return [writer.share("repeat_choice", same, len(twice))] if twice else []
 
 
-def _verdict(evidence: Evidence, kind: str, orders: Orders) -> ResultRow:
+def _verdict(evidence: Evidence, kind: str, orders: Orders) -> VerdictsRow:
     """Judge whether the place decides."""
     margin, lean = evidence.limits["position_bias.margin"], orders.left_lean()
     answer = within(lean, margin, 1)
@@ -190,8 +192,7 @@ def _verdict(evidence: Evidence, kind: str, orders: Orders) -> ResultRow:
     key = f"compared.position.{finding or answer.verdict.value}" if lean.usable else "compared.position.few"
     limits: VerdictsRow = {"n_needed": needed, "limit_low": 0.5 - margin, "limit_high": 0.5 + margin}
     writer = evidence.writer(NAME, dimension=OVERALL, kind=kind)
-    row = writer.verdict(MEASURE, answer.verdict, say(key, **words), finding, lean, **limits)
-    return {**row, **_around_half(lean)}
+    return _around_half(writer.verdict(MEASURE, answer.verdict, say(key, **words), finding, lean, **limits))
 
 
 CHECK = Check(NAME, run, needs=Needs.ANY)

@@ -45,7 +45,7 @@ from judge_audit.measures.source_comparisons import beyond, holm_levels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit_schemas.rows import KeyParts, ResultRow
+    from judge_audit_schemas.rows import KeyParts, MeasuresRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.people_labels import Labelled
@@ -127,9 +127,9 @@ def agreement_cells(labelled: Labelled) -> list[tuple[KeyParts, Figures]]:
     return found
 
 
-def cell_rows(labelled: Labelled, cells: Sequence[tuple[KeyParts, Figures]]) -> list[ResultRow]:
+def cell_rows(labelled: Labelled, cells: Sequence[tuple[KeyParts, Figures]]) -> list[MeasuresRow]:
     """Give the rows of every cell; an undefined figure is a row without a value."""
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     for place, figures in cells:
         for (measure, kind), shown in figures.items():
             parts: KeyParts = {**place, "kind": kind}
@@ -137,7 +137,7 @@ def cell_rows(labelled: Labelled, cells: Sequence[tuple[KeyParts, Figures]]) -> 
     return rows
 
 
-def concentration_rows(labelled: Labelled) -> list[ResultRow]:
+def concentration_rows(labelled: Labelled) -> list[MeasuresRow]:
     """Say in which sources and topics people disagree more than elsewhere, corrected for their number."""
     whole = alpha(labelled.ratings, labelled.level)
     places, estimates = [], []
@@ -163,7 +163,7 @@ def _clusters_in(labelled: Labelled, chosen: np.ndarray[Any, np.dtype[np.bool_]]
     return min(len(np.unique(of_item[chosen])), len(np.unique(of_item[~chosen])))
 
 
-def dimension_rows(wholes: Sequence[tuple[Labelled, Shown]]) -> list[ResultRow]:
+def dimension_rows(wholes: Sequence[tuple[Labelled, Shown]]) -> list[MeasuresRow]:
     """Say in which dimensions people disagree more than in the others, by α within sources.
 
     Args:

@@ -37,7 +37,7 @@ from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, deri
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.labelled_scores import Answers, Ratings
@@ -76,7 +76,7 @@ class Comparison:
     """
 
     figures: Mapping[str, Resampled]
-    rows: tuple[ResultRow, ...]
+    rows: tuple[MeasuresRow, ...]
     left_out: tuple[str, ...]
     left_share: float
     lost: float
@@ -142,8 +142,8 @@ def _over_sources(per_source: Mapping[str, Mapping[str, Resampled]]) -> dict[str
     return figures
 
 
-def _rows(writer: RowWriter, per_source: Mapping[str, Mapping[str, Resampled]]) -> list[ResultRow]:
-    rows: list[ResultRow] = []
+def _rows(writer: RowWriter, per_source: Mapping[str, Mapping[str, Resampled]]) -> list[MeasuresRow]:
+    rows: list[MeasuresRow] = []
     for source, figures in per_source.items():
         for name, measure in MEASURES.items():
             figure = figures.get(name, UNDEFINED)
@@ -157,7 +157,7 @@ def _rows(writer: RowWriter, per_source: Mapping[str, Mapping[str, Resampled]]) 
     return rows
 
 
-def _pooled_rows(writer: RowWriter, whole: Sample) -> list[ResultRow]:
+def _pooled_rows(writer: RowWriter, whole: Sample) -> list[MeasuresRow]:
     """Give the values over all sources as if they were one; no interval, as nothing is judged by them."""
     return [
         writer.figure(MEASURES[name], figure, kind=POOLED_KIND)
@@ -168,9 +168,9 @@ def _pooled_rows(writer: RowWriter, whole: Sample) -> list[ResultRow]:
 
 def _other_correlations(
     writer: RowWriter, per_source: Mapping[str, Sample], whole: Sample
-) -> list[ResultRow]:
+) -> list[MeasuresRow]:
     """Give Pearson's and Kendall's correlation with the mean label too, for those who compare with a paper."""
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     for method in ("pearson", "kendall"):
         measure, values, sizes = f"judge_on_mean_{method}", [], []
         for source, sample in per_source.items():
@@ -242,7 +242,7 @@ def _missing(evidence: Evidence, dimension: str, reason: str) -> Findings:
 
 def _beside(
     evidence: Evidence, dimension: str, made: Comparison, ways: Iterable[Resampled], notes: list[str]
-) -> ResultRow:
+) -> VerdictsRow:
     claims = claims_of(evidence)
     figure, margin = made.figures["beside"], evidence.limits["beside.margin"]
     verdict, decides = however_filled(figure, ways, low=-margin, claims=claims)
@@ -269,7 +269,7 @@ def _beside(
     return writer.verdict(BESIDE, verdict, reason, finding, figure, limit_low=-margin, n_needed=needed)
 
 
-def _validity(evidence: Evidence, dimension: str, made: Comparison) -> ResultRow:
+def _validity(evidence: Evidence, dimension: str, made: Comparison) -> VerdictsRow:
     """Ask whether the judge is steady about something other than what people agree on."""
     claims, figures = claims_of(evidence), made.figures
     limit = evidence.limits["beside.validity"]

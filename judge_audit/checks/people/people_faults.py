@@ -18,7 +18,7 @@ from judge_audit.measures.source_comparisons import share_difference
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit_schemas.rows import KeyParts, ResultRow, VerdictsRow
+    from judge_audit_schemas.rows import KeyParts, MeasuresRow, VerdictsRow
 
     from judge_audit.checks.people.agreement import Figures
     from judge_audit.checks.people.people_labels import Labelled
@@ -30,7 +30,7 @@ PANEL_SHARE = 0.5
 NAMED_IN_A_SENTENCE = 5
 
 
-def undefined_verdicts(labelled: Labelled, cells: Sequence[tuple[KeyParts, Figures]]) -> list[ResultRow]:
+def undefined_verdicts(labelled: Labelled, cells: Sequence[tuple[KeyParts, Figures]]) -> list[VerdictsRow]:
     """Say why α has no number where it has none; each reason once, with the places."""
     places: dict[str, list[str]] = {}
     for place, figures in cells:
@@ -57,7 +57,7 @@ def listed(names: Sequence[str]) -> str:
     return f"{first} {say('agreement.more', count=more)}" if more > 0 else first
 
 
-def unnamed_verdict(labelled: Labelled) -> ResultRow:
+def unnamed_verdict(labelled: Labelled) -> VerdictsRow:
     """Name missing annotator ids as a limitation of every figure that needs them."""
     share = labelled.unnamed_share
     notes = []
@@ -71,11 +71,11 @@ def unnamed_verdict(labelled: Labelled) -> ResultRow:
     return labelled.rows.verdict("unnamed_share", answer, reason, finding, value=share, n=count)
 
 
-def constant_verdicts(labelled: Labelled) -> list[ResultRow]:
+def constant_verdicts(labelled: Labelled) -> list[VerdictsRow]:
     """Find raters who always say the same where others do not."""
     ratings, measure, limit = labelled.named, "distinct_values", 2.0
     least = labelled.limits["agreement.min_ratings"]
-    rows: list[ResultRow] = []
+    rows: list[VerdictsRow] = []
     for rater, name in enumerate(labelled.raters):
         own = ratings.raters == rater
         n, values = int(own.sum()), np.unique(ratings.values[own])
@@ -92,9 +92,9 @@ def constant_verdicts(labelled: Labelled) -> list[ResultRow]:
     return [labelled.rows.verdict(measure, Verdict.PASS, reason, "", NOTHING, limit_low=limit)]
 
 
-def beyond_verdicts(labelled: Labelled) -> list[ResultRow]:
+def beyond_verdicts(labelled: Labelled) -> list[VerdictsRow]:
     """Name raters with values beyond the declared ends; these enter no figure."""
-    rows: list[ResultRow] = []
+    rows: list[VerdictsRow] = []
     measure, limit = "beyond_ends", 0.0
     for name, count in sorted(labelled.beyond.items()):
         n, rater = labelled.given[name], name or say("agreement.nobody_known")
@@ -107,7 +107,7 @@ def beyond_verdicts(labelled: Labelled) -> list[ResultRow]:
     return [labelled.rows.verdict(measure, Verdict.PASS, reason, "", NOTHING, limit_high=limit)]
 
 
-def reversed_verdicts(labelled: Labelled, others: Others) -> list[ResultRow]:
+def reversed_verdicts(labelled: Labelled, others: Others) -> list[VerdictsRow]:
     """Find raters who fall where all others rise; of two nobody can say which."""
     ratings, limit = labelled.named, -labelled.limits["agreement.reversed"]
     figures = {rater: places[WITHIN] for rater, places in others.items() if WITHIN in places}
@@ -122,7 +122,7 @@ def reversed_verdicts(labelled: Labelled, others: Others) -> list[ResultRow]:
         reason = say("agreement.opposed", rater=pair)
         answer = Verdict.INCONCLUSIVE
         return [writer.at(rater=pair).verdict(measure, answer, reason, "reversed", NOTHING, **limits)]
-    rows: list[ResultRow] = []
+    rows: list[VerdictsRow] = []
     for rater, figure in below.items():
         rest = others_figures(labelled, ratings.where(ratings.raters != rater), SPEARMAN)
         mutual = averaged([places[WITHIN] for places in rest.values() if WITHIN in places])
@@ -140,7 +140,7 @@ def reversed_verdicts(labelled: Labelled, others: Others) -> list[ResultRow]:
     return [writer.verdict(measure, answer, reason, "", NOTHING, **limits)]
 
 
-def missing_rows(labelled: Labelled) -> tuple[list[ResultRow], list[ResultRow]]:
+def missing_rows(labelled: Labelled) -> tuple[list[MeasuresRow], list[VerdictsRow]]:
     """Count per source the items with two ratings and those each rater rated; judge whether sources differ."""
     items, ratings = labelled.items, labelled.ratings
     sizes = np.bincount(items.of_source, minlength=len(items.sources))
@@ -149,7 +149,7 @@ def missing_rows(labelled: Labelled) -> tuple[list[ResultRow], list[ResultRow]]:
         rated = np.zeros(len(items.of_source), bool)
         rated[ratings.items[ratings.raters == rater]] = True
         columns["rated_share", name] = rated
-    measures: list[ResultRow] = []
+    measures: list[MeasuresRow] = []
     claims = []
     for (measure, rater_name), rated in columns.items():
         hits = np.bincount(items.of_source[rated], minlength=len(sizes))
@@ -163,7 +163,7 @@ def missing_rows(labelled: Labelled) -> tuple[list[ResultRow], list[ResultRow]]:
     return measures, [_unequal(labelled, claims)] if len(sizes) > 1 else []
 
 
-def _unequal(labelled: Labelled, claims: list[tuple[str, int, Any, Any]]) -> ResultRow:
+def _unequal(labelled: Labelled, claims: list[tuple[str, int, Any, Any]]) -> VerdictsRow:
     """Hold the share rated in each source against that in all others."""
     limit = labelled.limits["agreement.missing_difference"]
     level = corrected_level(len(claims))
@@ -192,13 +192,13 @@ def _unequal(labelled: Labelled, claims: list[tuple[str, int, Any, Any]]) -> Res
     return labelled.rows.verdict("rated_share", Verdict.FAIL, reason, "unequal", **shown)
 
 
-def copy_verdicts(labelled: Labelled, copies: Copies) -> list[ResultRow]:
+def copy_verdicts(labelled: Labelled, copies: Copies) -> list[VerdictsRow]:
     """Name near-copies and those who may be; they are never removed."""
     total = sum(len(group) for group in (copies.named, copies.suspected, copies.cleared, copies.open))
     measure, level, writer = "near_copies", one_sided(total), labelled.rows.at(source=WITHIN)
     limits: VerdictsRow = {"limit_high": labelled.limits["agreement.copy_lead"]}
 
-    def row(part: Likeness, verdict: Verdict, sentence: str) -> ResultRow:
+    def row(part: Likeness, verdict: Verdict, sentence: str) -> VerdictsRow:
         pair = labelled.pair_name(part.pair)
         reason = say(f"agreement.{sentence}", rater=pair, value=number(part.lead.value))
         figure = part.unexplained if verdict == Verdict.FAIL else part.lead

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Unpack
 
-    from judge_audit_schemas.rows import KeyParts, ResultRow
+    from judge_audit_schemas.rows import KeyParts, MeasuresRow
 
     from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
     from judge_audit.checks.result_rows import Place, RowWriter
@@ -93,7 +93,7 @@ class Labelled:
 
     def figure(
         self, measure: str, estimate: Estimate, level: float = PASS_LEVEL, **place: Unpack[Place]
-    ) -> ResultRow:
+    ) -> MeasuresRow:
         """Make a row of `measures`; no agreement is above 1."""
         row = self.rows.figure(measure, estimate, level, **place)
         return row if row["ci_high"] is None else {**row, "ci_high": min(row["ci_high"], 1.0)}

@@ -27,7 +27,7 @@ from judge_audit.measures.raters import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow
 
     from judge_audit.checks.evidence import Mask
     from judge_audit.checks.people.people_labels import Labelled
@@ -79,10 +79,10 @@ def by_source(labelled: Labelled, ratings: Ratings) -> list[tuple[str, Ratings]]
     return [(name, ratings.of_items(items.of_source == at)) for at, name in enumerate(items.sources)]
 
 
-def kappa_rows(labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[ResultRow]:
+def kappa_rows(labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[MeasuresRow]:
     """Give the weighted κ of every pair, pooled and within sources."""
     ratings = labelled.named
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     for pair in pairs:
         items, one, two = common(ratings, *pair)
         x, y = ratings.values[one], ratings.values[two]
@@ -122,7 +122,7 @@ def _in_source(labelled: Labelled, ratings: Ratings, number: int) -> Mask:
     return np.asarray(labelled.items.of_source[ratings.items] == number)
 
 
-def others_rows(labelled: Labelled, figures: Mapping[str, Others]) -> list[ResultRow]:
+def others_rows(labelled: Labelled, figures: Mapping[str, Others]) -> list[MeasuresRow]:
     """Give each rater against the mean of the others."""
     return [
         labelled.figure(
@@ -136,7 +136,7 @@ def others_rows(labelled: Labelled, figures: Mapping[str, Others]) -> list[Resul
 
 def ceiling_rows(
     labelled: Labelled, figures: Mapping[str, Others], copies: Sequence[tuple[int, int]]
-) -> list[ResultRow]:
+) -> list[MeasuresRow]:
     """Give the ceilings with all raters, and with one of each pair of near-copies if there are any."""
     ratings = labelled.named
     rows = _ceilings(labelled, ratings, figures, "")
@@ -150,8 +150,8 @@ def ceiling_rows(
 
 def _ceilings(
     labelled: Labelled, ratings: Ratings, figures: Mapping[str, Others], suffix: str
-) -> list[ResultRow]:
-    rows: list[ResultRow] = []
+) -> list[MeasuresRow]:
+    rows: list[MeasuresRow] = []
 
     def add(measure: str, figure: Figure, kind: str, source: str = WITHIN) -> None:
         rows.append(labelled.figure(f"{measure}{suffix}", figure.estimate(), kind=kind, source=source))
@@ -214,7 +214,7 @@ def one_sided(claims: int) -> float:
     return 2 * corrected_level(claims) - 1
 
 
-def likeness_rows(labelled: Labelled, pairs: Sequence[Likeness]) -> list[ResultRow]:
+def likeness_rows(labelled: Labelled, pairs: Sequence[Likeness]) -> list[MeasuresRow]:
     """Give what was found of every pair."""
     return [
         labelled.figure(measure, figure.estimate(), rater=labelled.pair_name(part.pair), source=WITHIN)

@@ -27,7 +27,7 @@ from judge_audit.measures.subscores import correlated, effective
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
@@ -132,9 +132,9 @@ def _rows(
     names: Sequence[str],
     values: Floats,
     per_source: Correlations,
-) -> list[ResultRow]:
+) -> list[MeasuresRow]:
     """Give every pair per source, over sources, and pooled."""
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     (pooled,) = correlated([values[use]], table.clusters[use], 0, 0) if use.any() else ({},)
     for pair in sorted({pair for part in per_source.values() for pair in part}):
         of_pair = writer.at(kind=f"{names[pair[0]]} / {names[pair[1]]}")
@@ -161,7 +161,7 @@ def _alike(names: Sequence[str], mine: Correlations) -> list[str]:
 
 def _verdict(
     evidence: Evidence, own: Resampled, people: Resampled, alike: Sequence[str], quiet: Sequence[str]
-) -> ResultRow:
+) -> VerdictsRow:
     limit = evidence.limits["subscores.copies"]
     level = 1 - FAULT_ERROR
     one_thing = own.interval(level)[1] < limit

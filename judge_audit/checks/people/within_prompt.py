@@ -33,7 +33,7 @@ from judge_audit.measures.within_prompt import (
 )
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence, Floats, Mask
     from judge_audit.checks.people.labelled_scores import Answers
@@ -66,7 +66,7 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     return Findings(measures=tuple(rows)) + _beside_people(evidence, dimension, prompts, columns)
 
 
-def _own_rows(evidence: Evidence, dimension: str, scores: Answers, use: Mask) -> list[ResultRow]:
+def _own_rows(evidence: Evidence, dimension: str, scores: Answers, use: Mask) -> list[MeasuresRow]:
     """Give what needs no people: ties, and the share of variance within prompts."""
     scored = use & np.isfinite(scores.values[:, 0])
     if not scored.any():
@@ -118,7 +118,7 @@ def _beside_people(
     return Findings(measures=tuple(rows), verdicts=(_verdict(evidence, dimension, figures, claims),))
 
 
-def _verdict(evidence: Evidence, dimension: str, figures: dict[str, Resampled], claims: int) -> ResultRow:
+def _verdict(evidence: Evidence, dimension: str, figures: dict[str, Resampled], claims: int) -> VerdictsRow:
     gain, limit = figures[GAIN], evidence.limits["within_prompt.gain"]
     verdict = answer(gain, low=limit, claims=claims)
     finding = "blind_within_prompt" if verdict == Verdict.FAIL else ""

@@ -8,6 +8,7 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
+from judge_audit.checks.result_rows import Share
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import IMAGES, ORIGINAL, State, Verdict
@@ -76,8 +77,9 @@ def _compare(evidence: Evidence, kind: str, own: list[Any], claims: int) -> Find
         verdict, finding, sentence = Verdict.INCONCLUSIVE, "", "coverage.open"
     words = {"kind": say(f"coverage.kinds.{kind}") if named or kind in COVARIATES else kind}
     words |= {"share": percent(hits / n), "missing": _listed(lost), "n": str(n)}
-    row = writer.verdict(MEASURE, verdict, say(sentence, **words), finding, limit_high=limit)
-    return Findings(measures=(share, distance), verdicts=({**row, **share},))
+    reason, figure = say(sentence, **words), Share(hits, n)
+    row = writer.verdict(MEASURE, verdict, reason, finding, figure, limit_high=limit)
+    return Findings(measures=(share, distance), verdicts=(row,))
 
 
 def _listed(lost: list[Part]) -> str:

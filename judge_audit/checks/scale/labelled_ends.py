@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judge_audit.checks.people.labelled_scores import answers, means, people_for, ratings
-from judge_audit.checks.result_rows import share_columns
+from judge_audit.checks.result_rows import Share
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
@@ -32,7 +32,7 @@ from judge_audit.measures.subscores import correlated
 from judge_audit.measures.within_prompt import placed
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
     from numpy.typing import NDArray
 
     from judge_audit.checks.evidence import Evidence, Floats, Mask
@@ -273,7 +273,7 @@ def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[
 
 def anchor_rows(
     evidence: Evidence, dimension: str, held: Anchors, left: dict[str, Leaving] | None
-) -> list[ResultRow]:
+) -> list[MeasuresRow]:
     """Give leaving, AUC and people's own pile."""
     writer = evidence.writer("scale", dimension=dimension, baseline=PEOPLE)
     rows = [
@@ -282,11 +282,8 @@ def anchor_rows(
     if held.bad.any() and held.good.any():
         value, error = _auc(held.scores[held.bad], held.scores[held.good])
         row = writer.count("anchor_auc", value, int(held.bad.sum() + held.good.sum()))
-        ends: ResultRow = {
-            "ci_low": max(0.0, value - 1.645 * error),
-            "ci_high": min(1.0, value + 1.645 * error),
-        }
-        rows.append({**row, **ends})
+        row |= {"ci_low": max(0.0, value - 1.645 * error), "ci_high": min(1.0, value + 1.645 * error)}
+        rows.append(row)
     if held.people is not None:
         rows.append(writer.share("people_pile", held.people.hits, held.people.n))
     return rows
@@ -299,14 +296,16 @@ def _auc(bad: Floats, good: Floats) -> tuple[float, float]:
     return float(of_good.mean()), float(np.sqrt(sum(parts)))
 
 
-def leaving_verdicts(evidence: Evidence, dimension: str, left: dict[str, Leaving] | None) -> list[ResultRow]:
+def leaving_verdicts(
+    evidence: Evidence, dimension: str, left: dict[str, Leaving] | None
+) -> list[VerdictsRow]:
     """Say for bad and good images whether they leave the pile.
 
     Never a fault by itself: only a stacked pile makes one of it.
     """
     limit, smallest = evidence.limits["scale.leaving"], evidence.limits["scale.min_end_anchors"]
     writer = evidence.writer("scale", dimension=dimension, baseline=PEOPLE)
-    rows: list[ResultRow] = []
+    rows: list[VerdictsRow] = []
     for side in SIDES:
         found = left[side] if left else Leaving(0, 0, exempt=False)
         verdict = found.verdict(limit, smallest)
@@ -314,6 +313,7 @@ def leaving_verdicts(evidence: Evidence, dimension: str, left: dict[str, Leaving
         word = "exempt" if found.exempt else verdict.value
         share = percent(found.hits / found.n) if found.n else "0 %"
         reason = say(f"scale.leaving_{side}_{word}", share=share, n=found.n)
-        row = writer.verdict("leaving", verdict, reason, kind=side, limit_low=limit)
-        rows.append({**row, **share_columns(found.hits, found.n)} if found.n else row)
+        figure = Share(found.hits, found.n) if found.n else None
+        place: VerdictsRow = {"kind": side, "limit_low": limit}
+        rows.append(writer.verdict("leaving", verdict, reason, "", figure, **place))
     return rows

@@ -12,7 +12,7 @@ import numpy as np
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import MIN_DISTINCT, Findings, ranks_anything
 from judge_audit.checks.pairwise.order_instead import order_instead
-from judge_audit.checks.result_rows import share_columns
+from judge_audit.checks.result_rows import Share
 from judge_audit.checks.scale.labelled_ends import (
     anchor_rows,
     anchors,
@@ -31,7 +31,7 @@ from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, dis
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit_schemas.rows import ResultRow, VerdictsRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence, Floats
     from judge_audit.checks.result_rows import RowWriter
@@ -54,9 +54,9 @@ def lost_items(evidence: Evidence, dimension: str) -> int:
 
 def pile_rows(
     writer: RowWriter, scores: dict[str, Floats], width: float, top: float | None
-) -> list[ResultRow]:
+) -> list[MeasuresRow]:
     """Give the pile per source and pooled, and where it lies."""
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     for source, values in scores.items():
         if len(values):
             found = pile(values, width, top)
@@ -73,7 +73,7 @@ def pile_verdict(
     found: Pile | None,
     held: Anchors | None,
     left: dict[str, Leaving] | None,
-) -> ResultRow:
+) -> VerdictsRow:
     """Judge the pooled pile; without labelled images a stacked pile stays open (narrow traffic?)."""
     smallest, limit = int(evidence.limits["scale.min_scores"]), evidence.limits["scale.pile"]
     writer = evidence.writer(NAME, dimension=dimension)
@@ -90,8 +90,7 @@ def pile_verdict(
         verdict, finding, reason = Verdict.INCONCLUSIVE, "", say("notes.refusals", share=percent(gone))
     else:
         verdict, finding, reason = _pile_answer(evidence, found, (low, high), held, left)
-    row = writer.verdict("pile", verdict, reason, finding, limit_high=limit)
-    return {**row, **share_columns(found.hits, found.n)}
+    return writer.verdict("pile", verdict, reason, finding, Share(found.hits, found.n), limit_high=limit)
 
 
 def _pile_answer(
@@ -161,7 +160,7 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
     held = anchors(evidence, dimension)
     correlation = UNDEFINED if held is None else people_correlation(evidence, dimension, held)
     writer = evidence.writer(NAME, dimension=dimension)
-    measures: list[ResultRow] = []
+    measures: list[MeasuresRow] = []
     if held is not None and np.isfinite(correlation.value):
         measures.append(writer.figure("people_correlation", correlation, baseline=PEOPLE))
     verdicts = [_capability(evidence, dimension, pooled, correlation)]
@@ -203,8 +202,8 @@ def _spanned(evidence: Evidence, pooled: Floats, held: Anchors | None) -> tuple[
 
 
 def _absolute(
-    evidence: Evidence, dimension: str, verdicts: Sequence[ResultRow], held: Anchors | None
-) -> ResultRow:
+    evidence: Evidence, dimension: str, verdicts: Sequence[VerdictsRow], held: Anchors | None
+) -> VerdictsRow:
     """Grant an absolute scale only where everything above passed."""
     failed = " ".join(row["reason"] for row in verdicts if row["verdict"] == Verdict.FAIL)
     unsettled = " ".join(row["reason"] for row in verdicts if row["verdict"] != Verdict.PASS)
@@ -223,7 +222,7 @@ def _absolute(
     return evidence.writer(NAME, dimension=dimension).verdict("absolute", verdict, reason, finding)
 
 
-def _beyond_scale(evidence: Evidence, dimension: str, pooled: Floats, low: float, high: float) -> ResultRow:
+def _beyond_scale(evidence: Evidence, dimension: str, pooled: Floats, low: float, high: float) -> VerdictsRow:
     """Count untouched answers beyond the declared ends, those set aside for it included."""
     aside = sum(
         row["repeat"] == 0 and row["dimension"] == dimension and row["state"] == State.OUT_OF_SCALE
@@ -236,11 +235,10 @@ def _beyond_scale(evidence: Evidence, dimension: str, pooled: Floats, low: float
         verdict, finding = Verdict.FAIL, "out_of_scale"
     reason = say("scale.beyond" if hits else "scale.within", n=hits, of=n, low=f"{low:g}", high=f"{high:g}")
     writer = evidence.writer(NAME, dimension=dimension)
-    row = writer.verdict("beyond_scale", verdict, reason, finding, limit_high=limit)
-    return {**row, **share_columns(hits, n)}
+    return writer.verdict("beyond_scale", verdict, reason, finding, Share(hits, n), limit_high=limit)
 
 
-def _capability(evidence: Evidence, dimension: str, pooled: Floats, correlation: Resampled) -> ResultRow:
+def _capability(evidence: Evidence, dimension: str, pooled: Floats, correlation: Resampled) -> VerdictsRow:
     """Ask whether the scores differ, and rise where people's labels do: else a judge cannot order images."""
     limits = evidence.limits
     count, _ = distinct(pooled) if len(pooled) else (0, 1.0)
@@ -265,7 +263,7 @@ def _capability(evidence: Evidence, dimension: str, pooled: Floats, correlation:
 
 def _reach(
     evidence: Evidence, dimension: str, width: float, low: float, high: float, held: Anchors | None
-) -> tuple[list[ResultRow], list[ResultRow]]:
+) -> tuple[list[MeasuresRow], list[VerdictsRow]]:
     """Count scores in the first and last bin, damaged rungs included.
 
     An end is unreachable only if enough images that people place there were shown and no score reached it.
@@ -280,8 +278,8 @@ def _reach(
     count = levels(low, high, evidence.card.scale_step)
     few = count is not None and count <= FEW_LEVELS  # a bin is then one value, not a stretch
     writer = evidence.writer(NAME, dimension=dimension)
-    measures: list[ResultRow] = []
-    verdicts: list[ResultRow] = []
+    measures: list[MeasuresRow] = []
+    verdicts: list[VerdictsRow] = []
     for end, hits in (
         ("lower end", int((values < low + width).sum())),
         ("upper end", int((values >= high - (0 if few else width)).sum())),
@@ -292,7 +290,8 @@ def _reach(
         if not hits and shown[end] >= evidence.limits["scale.min_end_anchors"]:
             answer, finding = Verdict.FAIL, "unreachable"
             reason = say("scale.unreachable", end=end, n=shown[end])
-        verdicts.append({**writer.verdict("reach", answer, reason, finding), **measures[-1]})
+        share = Share(hits, len(values))
+        verdicts.append(writer.verdict("reach", answer, reason, finding, share, kind=end))
     return measures, verdicts
 
 

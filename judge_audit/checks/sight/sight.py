@@ -13,18 +13,19 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.result_rows import share_columns
+from judge_audit.checks.result_rows import Share
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import ORIGINAL, POOLED, State, Verdict
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
+from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, corrected_level, wilson
 from judge_audit.measures.scale import tied_share
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence, Floats
+    from judge_audit.checks.result_rows import Figure
 
 
 Asking = tuple[str, int]
@@ -357,40 +358,40 @@ class Inquiry:
                 words[f"{kind}{suffix}"] = f"{size:.2g}"
                 if found.n and np.isfinite(size):
                     measures.append(writer.count(f"{name}_change{suffix}", size, found.n, kind=kind))
-        moved: ResultRow = {"n": 0}
+        figure: Figure = NOTHING
         if found.n:
-            hits = found.moved(*self.floor)
-            moved = share_columns(hits, found.n)
-            words["share"] = percent(hits / found.n)
-            measures.append(writer.share(f"{name}_moved", hits, found.n))
+            figure = Share(found.moved(*self.floor), found.n)
+            words["share"] = percent(figure.value)
+            measures.append(writer.share(f"{name}_moved", figure.hits, found.n))
         reason = say(f"sight.{answer.sentence}", **words)
-        row = writer.verdict(f"{name}_moved", answer.verdict, reason, answer.finding)
-        return Findings(measures=tuple(measures), verdicts=({**row, **moved, **self._bounds()},))
-
-    def _bounds(self) -> ResultRow:
+        limits: VerdictsRow = {}
         if self.question.blind:
-            return {"limit_low": self.limit("seen_share")}
-        return {"limit_high": self.limit("moved_share")} if self.question.moving else {}
+            limits = {"limit_low": self.limit("seen_share")}
+        elif self.question.moving:
+            limits = {"limit_high": self.limit("moved_share")}
+        row = writer.verdict(f"{name}_moved", answer.verdict, reason, answer.finding, figure, **limits)
+        return Findings(measures=tuple(measures), verdicts=(row,))
 
 
 def _ladders(evidence: Evidence, dimension: str) -> Findings:
     """Say per axis from which rung on most scores move at all, and how many equal the original's exactly."""
-    measures: list[ResultRow] = []
-    verdicts: list[ResultRow] = []
+    measures: list[MeasuresRow] = []
+    verdicts: list[VerdictsRow] = []
     for axis, knob in evidence.axes.items():
         found = ladder(evidence, axis, dimension)
         if not found.n:
             continue
         writer = evidence.writer(NAME, axis=axis, dimension=dimension)
-        share = writer.share("unseen_share", found.same, found.n)
+        measure, share = "unseen_share", Share(found.same, found.n)
         rungs = np.flatnonzero(found.moved >= evidence.limits["sight.seen_share"])
         first = knob.strengths[rungs[0]] if len(rungs) else None
-        measures += [share, writer.count("seen_from", first, found.items)]
+        measures.append(writer.share(measure, found.same, found.n))
+        measures.append(writer.count("seen_from", first, found.items))
         if unseen(evidence, axis, dimension):
             limit = evidence.limits["sight.unseen"]
             reason = say("missing.unseen", axis=axis, share=percent(limit))
-            row = writer.verdict("unseen_share", Verdict.MISSING, reason, "unseen", limit_high=limit)
-            verdicts.append({**row, **share})
+            row = writer.verdict(measure, Verdict.MISSING, reason, "unseen", share, limit_high=limit)
+            verdicts.append(row)
     return Findings(measures=tuple(measures), verdicts=tuple(verdicts))
 
 

@@ -23,7 +23,7 @@ from judge_audit.measures.stratified_rates import Part, Rate, Stratum
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow
 
     from judge_audit.checks.evidence import Evidence
 
@@ -162,11 +162,11 @@ def _hollow(entries: Iterable[Drawn], decided: Mapping[str, Row], rates: Mapping
     return ", ".join(dict.fromkeys(names))
 
 
-def _by_source(evidence: Evidence, question: Question) -> list[ResultRow]:
+def _by_source(evidence: Evidence, question: Question) -> list[MeasuresRow]:
     """Give the rate of each source: diagnosis, no verdict."""
     decided = _decisions(evidence)
     sources = sorted({row["source"] for row in decided.values() if row["source"]})
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     for source in sources if len(sources) > 1 else ():
         entries = [entry for entry in _drawn(evidence) if decided[entry.decision_id]["source"] == source]
         rate = _rate(evidence, entries, decided, question.side, good=question.side == REJECT)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import CurvesRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.result_rows import RowWriter
@@ -87,7 +87,7 @@ def _all_missing(evidence: Evidence, reason: str) -> Findings:
     return Findings(verdicts=tuple(_missing(evidence, name, reason) for name in TRENDS))
 
 
-def _missing(evidence: Evidence, name: str, reason: str) -> ResultRow:
+def _missing(evidence: Evidence, name: str, reason: str) -> VerdictsRow:
     limit = evidence.limits["appeals.rise"]
     return evidence.writer(NAME).verdict(name, Verdict.MISSING, reason, limit_high=limit)
 
@@ -109,7 +109,7 @@ def _weeks(events: Iterable[tuple[datetime | None, bool]]) -> list[Period]:
     return [Period(name, hits[name], counted[name]) for name in sorted(counted)]
 
 
-def _curve(writer: RowWriter, measure: str, periods: Sequence[Period]) -> list[ResultRow]:
+def _curve(writer: RowWriter, measure: str, periods: Sequence[Period]) -> list[CurvesRow]:
     """Give a rate by week; column kind names the week."""
     return [
         point(writer.share(measure, week.hits, week.n, kind=week.name), at, float(at))
@@ -118,7 +118,7 @@ def _curve(writer: RowWriter, measure: str, periods: Sequence[Period]) -> list[R
     ]
 
 
-def _rising(evidence: Evidence, name: str, periods: Sequence[Period]) -> ResultRow:
+def _rising(evidence: Evidence, name: str, periods: Sequence[Period]) -> VerdictsRow:
     limit = evidence.limits["appeals.rise"]
     found = trend(periods, PASS_LEVEL)
     if found is None:

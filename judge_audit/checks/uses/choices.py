@@ -23,7 +23,7 @@ from judge_audit.measures.resampling import draws_for
 from judge_audit.measures.within_prompt import groups as grouped
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence, Floats
     from judge_audit.checks.people.labelled_scores import Answers
@@ -161,7 +161,7 @@ def _filled(choices: Choices, *, right: bool) -> Choices:
     return Choices(choices.picks, judge, choices.sizes, choices.clusters)
 
 
-def _rows(writer: RowWriter, figures: dict[str, Resampled], source: str = POOLED) -> list[ResultRow]:
+def _rows(writer: RowWriter, figures: dict[str, Resampled], source: str = POOLED) -> list[MeasuresRow]:
     return [
         writer.figure(MEASURES[name], figure, baseline=PEOPLE, source=source)
         for name, figure in figures.items()
@@ -170,7 +170,7 @@ def _rows(writer: RowWriter, figures: dict[str, Resampled], source: str = POOLED
 
 def _verdict(
     evidence: Evidence, dimension: str, figures: dict[str, Resampled], ways: list[Resampled]
-) -> ResultRow:
+) -> VerdictsRow:
     figure, margin = figures["beside"], evidence.limits["choices.margin"]
     claims = len(evidence.dimensions)
     verdict, notes, needed = answer(figure, low=-margin, claims=claims), [], None

@@ -23,7 +23,7 @@ from judge_audit.measures.stratified_rates import Difference, Rate, Stratum
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
 
@@ -89,10 +89,10 @@ def _difference(rates: Mapping[str, Rate]) -> Difference:
     return Difference(rates[TOP], rates[BOTTOM], rates[TOP].n + rates[BOTTOM].n)
 
 
-def _named(evidence: Evidence) -> list[ResultRow]:
+def _named(evidence: Evidence) -> list[MeasuresRow]:
     """Give what people found by dimension, and on which axes, over all sources."""
     assert evidence.reviews is not None
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     writer = evidence.writer(NAME)
     reviewed = {row["dimension"] for row in evidence.reviews.to_pylist() if row["queue"] in {TOP, BOTTOM}}
     for dimension in sorted(reviewed - {OVERALL}):
@@ -109,7 +109,7 @@ def _named(evidence: Evidence) -> list[ResultRow]:
     return rows
 
 
-def _verdicts(evidence: Evidence, rates: Mapping[str, Rate], left: list[str]) -> list[ResultRow]:
+def _verdicts(evidence: Evidence, rates: Mapping[str, Rate], left: list[str]) -> list[VerdictsRow]:
     limits, writer = evidence.limits, evidence.writer(NAME)
     unseen = max(rate.unseen_share for rate in rates.values())
     ways: list[dict[str, Rate]] = []
@@ -118,7 +118,7 @@ def _verdicts(evidence: Evidence, rates: Mapping[str, Rate], left: list[str]) ->
             {TOP: rates[TOP].filled(hit=up), BOTTOM: rates[BOTTOM].filled(hit=not up)} for up in (True, False)
         ]
     notes = [say("review.left_out", list=", ".join(left))] if left else []
-    rows: list[ResultRow] = []
+    rows: list[VerdictsRow] = []
     shares = {end: share_words(rate)["value"] for end, rate in rates.items()}
     difference = (DIFFERENCE, "cuts_no_better", limits["review.difference"], _difference)
     top = (TOP_RATE, "top_not_good", limits["review.top"], itemgetter(TOP))

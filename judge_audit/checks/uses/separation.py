@@ -22,7 +22,7 @@ from judge_audit.measures.separation import separation
 from judge_audit.measures.within_prompt import groups
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import VerdictsRow
 
     from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
     from judge_audit.checks.people.labelled_scores import Answers
@@ -118,7 +118,7 @@ def _measured(
 
 def _verdict(
     evidence: Evidence, dimension: str, figures: dict[str, Resampled], ways: list[Resampled], lost: float
-) -> ResultRow:
+) -> VerdictsRow:
     figure, margin = figures[MEASURE], evidence.limits["separation.margin"]
     claims = len(evidence.dimensions)
     verdict, notes, needed = answer(figure, high=margin, claims=claims), [], None
