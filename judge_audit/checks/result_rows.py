@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from judge_audit.core.formatting import finite, number
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
+from judge_audit.measures.stratified_rates import Bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,13 +23,8 @@ if TYPE_CHECKING:
         subject: str
 
 
-class Figure(Protocol):
-    """A figure with its interval: an `Estimate`, or one from resampling."""
-
-    @property
-    def value(self) -> float:
-        """The figure."""
-        ...
+class Figure(Bounded, Protocol):
+    """A figure with its interval and what is behind it: an `Estimate`, or one from resampling."""
 
     @property
     def n(self) -> int:
@@ -38,10 +34,6 @@ class Figure(Protocol):
     @property
     def n_clusters(self) -> int:
         """Independent clusters behind it."""
-        ...
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Give its interval at a level in (0, 1)."""
         ...
 
 

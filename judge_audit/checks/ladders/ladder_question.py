@@ -171,14 +171,14 @@ class Question:
             why: Key of the sentence for items that can be ranked and have zones.
         """
         known = any(axis == self.axis for _, axis in self.evidence.zone_of)
+        verdict = Verdict.INCONCLUSIVE
         if self.axis in self.evidence.unreliable_axes:
-            judged = Judged(Verdict.INCONCLUSIVE, "", (say("missing.unreliable", axis=self.axis),))
+            why = "missing.unreliable"
         elif not known:
-            judged = Judged(Verdict.MISSING, "", (say("missing.zones", axis=self.axis),))
+            verdict, why = Verdict.MISSING, "missing.zones"
         elif not self.climbs:
-            judged = Judged(Verdict.INCONCLUSIVE, "", (say("missing.resolution", axis=self.axis),))
-        else:
-            judged = Judged(Verdict.INCONCLUSIVE, "", (say(why, axis=self.axis),))
+            why = "missing.resolution"
+        judged = Judged(verdict, "", (say(why, axis=self.axis),))
         return Findings(verdicts=(self.answered(NOTHING, judged),))
 
     def unseen(self) -> Findings | None:

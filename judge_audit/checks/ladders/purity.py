@@ -73,40 +73,32 @@ def measure_purity(audit_id: str, rows: Sequence[Mapping[str, Any]], axes: Mappi
             of_item.setdefault(row["item_id"], {})[row["dimension"]] = row["value"]
     every = np.array([[values[name] for name in STATISTICS] for values in untouched.values()])
     spread = every.std(axis=0, ddof=1) if len(every) > 1 else np.full(len(STATISTICS), np.nan)
-    findings = Findings()
-    writer = RowWriter({"audit_id": audit_id, "subject": IMAGES, "check": NAME})
-    for axis in axes.values():
-        rungs = {
-            rung: _rung(
-                touched.get((axis.name, rung), {}), untouched, cluster_of, inert.get((axis.name, rung), 0)
+    spread = np.where(spread > 0, spread, np.nan)
+
+    def rung(place: tuple[str, int]) -> _Rung:
+        changed = touched.get(place, {})
+        items = sorted(set(changed) & set(untouched))
+        before, after = (
+            np.array([[values[item][name] for name in STATISTICS] for item in items]).reshape(
+                -1, len(STATISTICS)
             )
-            for rung in range(1, len(axis.strengths) + 1)
-        }
-        findings += _axis(writer.at(axis=axis.name), axis, rungs, np.where(spread > 0, spread, np.nan))
-    return findings
+            for values in (untouched, changed)
+        )
+        return _Rung(before, after, [cluster_of[item] for item in items], inert.get(place, 0))
 
-
-def _rung(
-    touched: Mapping[str, Mapping[str, float]],
-    untouched: Mapping[str, Mapping[str, float]],
-    cluster_of: Mapping[str, tuple[str, str]],
-    inert: int,
-) -> _Rung:
-    items = sorted(set(touched) & set(untouched))
-    shape = (len(items), len(STATISTICS))
-    before, after = (
-        np.array([[values[item][name] for name in STATISTICS] for item in items]).reshape(shape)
-        for values in (untouched, touched)
+    writer = RowWriter({"audit_id": audit_id, "subject": IMAGES, "check": NAME})
+    parts = (
+        _axis(writer.at(axis=name), axis, [rung((name, at + 1)) for at in range(len(axis.strengths))], spread)
+        for name, axis in ((axis.name, axis) for axis in axes.values())
     )
-    return _Rung(before, after, [cluster_of[item] for item in items], inert)
+    return sum(parts, Findings())
 
 
-def _axis(writer: RowWriter, axis: Axis, rungs: Mapping[int, _Rung], spread: Floats) -> Findings:
+def _axis(writer: RowWriter, axis: Axis, rungs: Sequence[_Rung], spread: Floats) -> Findings:
     """Rows of one axis."""
     curves: list[CurvesRow] = []
     strongest: list[MeasuresRow] = []
-    for rung, strength in enumerate(axis.strengths, start=1):
-        at = rungs[rung]
+    for rung, (strength, at) in enumerate(zip(axis.strengths, rungs, strict=True), start=1):
         if not len(at.after):
             continue
         changes = (at.after - at.before) / spread
@@ -123,6 +115,6 @@ def _axis(writer: RowWriter, axis: Axis, rungs: Mapping[int, _Rung], spread: Flo
                 if name != axis.statistic and math.isfinite(leak.value):
                     strongest.append(writer.figure("leakage", leak, kind=name))
                     curves.append(point(writer.figure("rung_leakage", leak, kind=name), rung, strength))
-    drawn = sum(len(at.after) for at in rungs.values())
-    same = sum(at.inert for at in rungs.values())
+    drawn = sum(len(at.after) for at in rungs)
+    same = sum(at.inert for at in rungs)
     return Findings(tuple(curves), (*strongest, writer.share("inert_share", same, drawn + same)))

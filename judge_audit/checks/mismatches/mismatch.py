@@ -2,19 +2,20 @@
 
 One verdict per sub-score. *deaf*: it does not fall on the damage it exists to catch. *halo*: it follows
 another sub-score's damage. One verdict on all of them together: *copies*, if they behave as one score. A judge
-that returns a total only has *no dimensions* and cannot pass; it is told which damage moved the total most.
+that returns a total only has *no dimensions* and cannot pass; it is told which damage moved the total most. A judge
+that compares is shown both members side by side, and asked whether it prefers the intact one.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
-from judge_audit.checks.check import Check, Needs
+from judge_audit.checks.check import Check, Needs, cannot_be_asked
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import Judged
-from judge_audit.checks.mismatches.damage_preferred import damage_preferred
 from judge_audit.checks.mismatches.mismatch_pairs import (
     CONSTRUCTED,
     HAND_MADE,
@@ -32,12 +33,14 @@ from judge_audit.checks.mismatches.mismatch_rows import (
     listed,
     subscore,
 )
-from judge_audit.checks.result_rows import deciding_level
+from judge_audit.checks.result_rows import deciding_level, interval_words
 from judge_audit.core.formatting import number, percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import OVERALL, PEOPLE, Verdict
+from judge_audit.core.vocabulary import OVERALL, PAIR_AXIS, PEOPLE, State, Verdict
 from judge_audit.measures.dimensions import Cell, holds
 from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Answer, corrected_level, items_needed
+from judge_audit.measures.paired_comparisons import clustered_mean
+from judge_audit.stimuli.planning.comparisons import PAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,11 +51,13 @@ if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.result_rows import Figure, RowWriter
 
+PREFERENCE = "damage_preference"
+
 
 def run(evidence: Evidence) -> Findings:
     """Measure the response matrix of the deliberate mismatches and judge every sub-score by it."""
     if evidence.compared is not None:
-        return damage_preferred(evidence)
+        return _damage_preferred(evidence)
     evidence = in_our_words(evidence)
     matrices = _matrices(evidence, evidence.judge_id)
     if not matrices:
@@ -62,7 +67,7 @@ def run(evidence: Evidence) -> Findings:
     claims = sum(len(matrix.holding(at)) for matrix in matrices for at in range(matrix.subscores))
     findings = Findings()
     for matrix in matrices:
-        findings += _measures(matrix)
+        findings += Findings(measures=tuple(matrix.measures()))
         if matrix.subscores < 2:
             findings += Findings(verdicts=(_total_only(matrix),))
             continue
@@ -86,7 +91,7 @@ def _people(evidence: Evidence) -> Findings:
     if labels is None or not labels.num_rows or evidence.is_control:
         return Findings()
     matrices = _matrices(of_people(evidence, labels), PEOPLE)
-    rows = (row for matrix in matrices for row in _measures(matrix).measures)
+    rows = (row for matrix in matrices for row in matrix.measures())
     return Findings(measures=tuple(row for row in rows if row["value"] is not None))
 
 
@@ -102,13 +107,6 @@ def _matrices(evidence: Evidence, subject: str) -> list[Matrix]:
         dimensions, count = subscores + total, len(subscores)
     matched = (match(evidence, dimensions, origin) for origin in (HAND_MADE, CONSTRUCTED))
     return [Matrix(evidence, pairs, count, subject) for pairs in matched if pairs.kinds]
-
-
-def _measures(matrix: Matrix) -> Findings:
-    rows = matrix.response_rows()
-    if matrix.subscores > 1:
-        rows += matrix.spill_rows() + matrix.selectivity_rows() + matrix.effective_rows()
-    return Findings(measures=tuple(rows))
 
 
 def _verdict(
@@ -315,6 +313,38 @@ def _open_notes(matrix: Matrix, at: int, own: Sequence[str], judged: Judged, *, 
     if not whole:
         notes.append(say("mismatch.kinds_missing"))
     return notes
+
+
+def _damage_preferred(evidence: Evidence) -> Findings:
+    """Judge the preference for the damaged member kind by kind; of dimensions nothing can be said.
+
+    Pass: the 90 % interval lies below −`mismatch.preference`. Wholly above it at the corrected level:
+    *misses damage*; wholly above +`mismatch.preference`: *prefers damaged*.
+    """
+    assert evidence.compared is not None
+    kinds = sorted({row["axis"] for row in evidence.compared.to_pylist() if row["about"] == PAIRS})
+    parts = (_of_kind(evidence, axis, len(kinds)) for axis in kinds)
+    return sum(parts, cannot_be_asked(evidence, NAME, (SELECTIVITY,)))
+
+
+def _of_kind(evidence: Evidence, axis: str, claims: int) -> Findings:
+    rows = [row for row in evidence.of_axis(axis) if row["state"] == State.OK]
+    values = np.array([row["value"] for row in rows], float)
+    clusters = np.unique([row["cluster"] for row in rows], return_inverse=True)[1].astype(np.intp)
+    figure = clustered_mean(values, clusters)
+    limit = evidence.limits["mismatch.preference"]
+    verdict, finding = Verdict.INCONCLUSIVE, ""
+    low, _ = figure.interval(corrected_level(claims))
+    if figure.interval(PASS_LEVEL)[1] < -limit:
+        verdict = Verdict.PASS
+    elif low > -limit:
+        verdict, finding = Verdict.FAIL, "prefers_damaged" if low > limit else "misses_damage"
+    kind = axis.removeprefix(PAIR_AXIS)
+    words = {"kind": kind.replace("_", " "), "n": f"{len(values):,}", **interval_words(figure)}
+    sentence = f"compared.damage.{finding or verdict.value}" if figure.usable else "compared.damage.few"
+    writer = evidence.writer(NAME, dimension=OVERALL, kind=kind)
+    row = writer.verdict(PREFERENCE, verdict, say(sentence, **words), finding, figure, limit_high=-limit)
+    return Findings(measures=(writer.figure(PREFERENCE, figure),), verdicts=(row,))
 
 
 CHECK = Check(NAME, run, needs=Needs.ANY)

@@ -21,7 +21,7 @@ from judge_audit.measures.estimates import Answer, Estimate
 from judge_audit.measures.lifts import combined_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Unpack
 
     from judge_audit_schemas.rows import KeyParts, MeasuresRow, VerdictsRow
@@ -116,15 +116,29 @@ class Matrix:
         unanchored = some and self.matched.unanchored.get(kind, 0) > 0
         return answers[0] if len(set(answers)) == 1 and not unanchored else Answer(Verdict.INCONCLUSIVE)
 
-    def response_rows(self) -> list[MeasuresRow]:
-        """Give every cell in lifts and in standard deviations."""
-        rows: list[MeasuresRow] = []
+    def measures(self) -> Iterator[MeasuresRow]:
+        """Give every cell in lifts and in standard deviations, and what several sub-scores say together.
+
+        That is how much of each damage's response every other sub-score shows too, the selectivity of every
+        sub-score, and the effective number of dimensions.
+        """
         for kind in self.matched.kinds:
             for at, dimension in enumerate(self.matched.dimensions):
                 writer = self.writer(kind, dimension=dimension)
-                rows.append(writer.figure("response_lift", self.response(kind, at)))
-                rows.append(writer.figure("response_sd", self.response_raw(kind, at)))
-        return rows
+                yield writer.figure("response_lift", self.response(kind, at))
+                yield writer.figure("response_sd", self.response_raw(kind, at))
+        for kind in self.matched.kinds if self.drawn is not None else ():
+            own = self.own(kind)
+            for at in self.aimed if kind in self.fallen else ():
+                if self.drawn is not None and own is not None and own != at:
+                    places = self.matched.kinds.index(kind), self.aimed.index(own), self.aimed.index(at)
+                    spilt = spill(self.drawn, *places)
+                    yield self.writer(kind, dimension=self.judged[at]).figure("spill", spilt)
+        for at, dimension in enumerate(self.judged):
+            if (figure := self.selectivity(at)) is not None:
+                yield self.writer(dimension=dimension).figure(SELECTIVITY, figure)
+        if (effective := self.effective()) is not None:
+            yield self.writer().figure(EFFECTIVE, effective[0])
 
     def holding(self, at: int) -> list[tuple[str, int]]:
         """List the kinds on which a sub-score must hold, each with the sub-score it damages."""
@@ -136,22 +150,6 @@ class Matrix:
                 kinds.append((kind, own))
         return kinds
 
-    def spill_rows(self) -> list[MeasuresRow]:
-        """Give how much of each damage's response every other sub-score shows too."""
-        if self.drawn is None:
-            return []
-        rows: list[MeasuresRow] = []
-        for kind in (name for name in self.matched.kinds if name in self.fallen):
-            own = self.own(kind)
-            for at in self.aimed:
-                if own is None or own == at:
-                    continue
-                places = self.matched.kinds.index(kind), self.aimed.index(own), self.aimed.index(at)
-                rows.append(
-                    self.writer(kind, dimension=self.judged[at]).figure("spill", spill(self.drawn, *places))
-                )
-        return rows
-
     def selectivity(self, at: int) -> Resampled | None:
         """Give 1 − the largest spill into a sub-score; None where nothing was to hold."""
         damaged = [(kind, own) for kind, own in self.holding(at) if kind in self.fallen]
@@ -160,14 +158,6 @@ class Matrix:
         rows = [(self.matched.kinds.index(kind), self.aimed.index(own)) for kind, own in damaged]
         return selectivity(self.drawn, rows, self.aimed.index(at))
 
-    def selectivity_rows(self) -> list[MeasuresRow]:
-        """Give the selectivity of every sub-score."""
-        return [
-            self.writer(dimension=dimension).figure(SELECTIVITY, figure)
-            for at, dimension in enumerate(self.judged)
-            if (figure := self.selectivity(at)) is not None
-        ]
-
     def effective(self) -> tuple[Resampled, tuple[str, ...]] | None:
         """Give the effective number of dimensions, and the silent ones."""
         if self.drawn is None:
@@ -175,11 +165,6 @@ class Matrix:
         silent = silent_dimensions(self.drawn)
         names = tuple(self.judged[at] for at, mute in zip(self.aimed, silent, strict=True) if mute)
         return effective_dimensions(self.drawn), names
-
-    def effective_rows(self) -> list[MeasuresRow]:
-        """Give n_eff."""
-        found = self.effective()
-        return [self.writer().figure(EFFECTIVE, found[0])] if found else []
 
     def largest(self, at: int) -> tuple[str, float] | None:
         """Name the kind of damage that moved a dimension most, with its lift."""

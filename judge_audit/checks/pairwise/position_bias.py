@@ -4,7 +4,9 @@ Every pair is asked in both orders, so a preference for a place falls out of all
 measured and named. Judged on what differs most to people's eyes: candidates of one prompt, else deliberate
 mismatches, else ladders.
 
-The answers of a judge that compares, both orders of every pair side by side.
+The two orders of every pair also say what such a judge has in the place of a scale: an order of the candidates of a
+prompt, or none. Its capability is ranker by construction, never an absolute scale: strengths mean something among
+the candidates of one prompt alone.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ from judge_audit.checks.result_rows import interval_words
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.tables import rows_of
-from judge_audit.core.vocabulary import OVERALL, Choice, State, Verdict
-from judge_audit.measures.estimates import items_needed, within
+from judge_audit.core.vocabulary import NOT_ASKED, OVERALL, Choice, State, Verdict
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, items_needed, wilson, within
 from judge_audit.measures.paired_comparisons import Orders, cyclic_triads, won_shares
 from judge_audit.stimuli.planning.comparisons import LADDERS, PAIRS, UNTOUCHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
@@ -125,8 +127,7 @@ def run(evidence: Evidence) -> Findings:
     measures = [row for kind, part in comparisons.items() for row in _measures(writer.at(kind=kind), part)]
     measures += _circles(evidence, writer)
     measures += _repeated(writer, [row for part in comparisons.values() for row in part.rows])
-    kinds = (name for name in KINDS if name in comparisons)
-    kind = next((name for name in kinds if len(comparisons[name].orders.plain)), None)
+    kind = _first_answered(comparisons, KINDS)
     if kind is None:
         verdict = writer.verdict(MEASURE, Verdict.MISSING, say("compared.position.missing"))
     else:
@@ -193,6 +194,57 @@ def _verdict(evidence: Evidence, kind: str, orders: Orders) -> VerdictsRow:
     limits: VerdictsRow = {"n_needed": needed, "limit_low": 0.5 - margin, "limit_high": 0.5 + margin}
     writer = evidence.writer(NAME, dimension=OVERALL, kind=kind)
     return _around_half(writer.verdict(MEASURE, answer.verdict, say(key, **words), finding, lean, **limits))
+
+
+def _first_answered(comparisons: Mapping[str, Comparisons], kinds: Iterable[str]) -> str | None:
+    """Give the first kind of which any pair was answered in both orders."""
+    known = (kind for kind in kinds if kind in comparisons)
+    return next((kind for kind in known if len(comparisons[kind].orders.plain)), None)
+
+
+SCALE, CAPABILITY = "scale", "capability"
+"""The check that asks for an order where there is no scale, and its measure."""
+
+
+def order_instead(evidence: Evidence) -> Findings:
+    """Ask whether the two orders of a pair agree; say of the scale that there is none.
+
+    Agreement 1 is an order, 0 a coin, −1 a place (see `Orders.agreement`). Pass wholly above
+    `position_bias.order` at 90 %, fail (*no order*) wholly below it.
+    """
+    writer = evidence.writer(SCALE, dimension=OVERALL)
+    reason = say("compared.no_scale")
+    scales = (writer.verdict(name, Verdict.MISSING, reason, NOT_ASKED) for name in ("pile", "absolute"))
+    return Findings(verdicts=(_capability(evidence, writer), *scales))
+
+
+def _capability(evidence: Evidence, writer: RowWriter) -> VerdictsRow:
+    comparisons = by_kind(evidence)
+    if comparisons and not any(len(part.orders.plain) for part in comparisons.values()):
+        return writer.verdict(CAPABILITY, Verdict.FAIL, say("compared.order.silent"), "silent")
+    kind = _first_answered(comparisons, (UNTOUCHED, PAIRS))
+    if kind is None:
+        return writer.verdict(CAPABILITY, Verdict.MISSING, say("compared.order.missing"))
+    orders = comparisons[kind].orders
+    figure, limit = orders.agreement(), evidence.limits["position_bias.order"]
+    # The agreement is no larger than the share of pairs that were no tie in either order.
+    most = wilson(orders.same_winner()[1], len(orders.plain), corrected_level(1))[1]
+    verdict, finding, sentence = Verdict.INCONCLUSIVE, "", "inconclusive"
+    if not figure.usable:
+        sentence = "few"
+    elif figure.interval(PASS_LEVEL)[0] > limit:
+        verdict, sentence = Verdict.PASS, "pass"
+    elif min(figure.interval(corrected_level(1))[1], most) < limit:
+        verdict, finding = Verdict.FAIL, "no_order"
+        sentence = "place" if figure.value < -limit else "chance"
+    reason = say(
+        f"compared.order.{sentence}",
+        clusters=figure.n_clusters,
+        n=f"{figure.n:,}",
+        kind=say(f"compared.about.{kind}"),
+        **interval_words(figure),
+    )
+    return writer.verdict(CAPABILITY, verdict, reason, finding, figure, limit_low=limit)
 
 
 CHECK = Check(NAME, run, needs=Needs.ANY)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from judge_audit.checks.evidence import Evidence, Floats, Mask
     from judge_audit.checks.people.labelled_scores import Answers, Ratings
+    from judge_audit.core.limits import Limits
     from judge_audit.measures.scale import Pile
 
 SIDES = ("bad", "good")
@@ -237,8 +238,9 @@ class Leaving:
     n: int
     exempt: bool
 
-    def verdict(self, limit: float, smallest: float) -> Verdict:
+    def verdict(self, limits: Limits) -> Verdict:
         """Pass: more than the limit leaves by interval; fail: less does, of enough images."""
+        limit, smallest = limits["scale.leaving"], limits["scale.min_end_anchors"]
         if self.exempt or wilson(self.hits, self.n)[0] > limit:
             return Verdict.PASS
         if self.n >= smallest and wilson(self.hits, self.n, corrected_level(2))[1] < limit:
@@ -303,12 +305,12 @@ def leaving_verdicts(
 
     Never a fault by itself: only a stacked pile makes one of it.
     """
-    limit, smallest = evidence.limits["scale.leaving"], evidence.limits["scale.min_end_anchors"]
+    limit = evidence.limits["scale.leaving"]
     writer = evidence.writer("scale", dimension=dimension, baseline=PEOPLE)
     rows: list[VerdictsRow] = []
     for side in SIDES:
         found = left[side] if left else Leaving(0, 0, exempt=False)
-        verdict = found.verdict(limit, smallest)
+        verdict = found.verdict(evidence.limits)
         verdict = Verdict.INCONCLUSIVE if verdict == Verdict.FAIL else verdict
         word = "exempt" if found.exempt else verdict.value
         share = percent(found.hits / found.n) if found.n else "0 %"

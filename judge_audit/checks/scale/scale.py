@@ -11,7 +11,7 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import MIN_DISTINCT, Findings, ranks_anything
-from judge_audit.checks.pairwise.order_instead import order_instead
+from judge_audit.checks.pairwise.position_bias import order_instead
 from judge_audit.checks.result_rows import Share
 from judge_audit.checks.scale.labelled_ends import (
     anchor_rows,
@@ -129,8 +129,7 @@ def _against(evidence: Evidence, held: Anchors | None, left: dict[str, Leaving] 
     if same and held.people is not None and wilson(held.people.hits, held.people.n)[1] < limit:
         return say("scale.people_spread", share=percent(held.people.share))
     for side, part in left.items():
-        verdict = part.verdict(evidence.limits["scale.leaving"], evidence.limits["scale.min_end_anchors"])
-        if verdict == Verdict.FAIL:
+        if part.verdict(evidence.limits) == Verdict.FAIL:
             return say(f"scale.stays_{side}", share=percent(part.hits / part.n), n=part.n)
     return ""
 

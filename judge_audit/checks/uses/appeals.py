@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.result_rows import point
-from judge_audit.checks.uses.use_evidence import share_words, signed_percent
+from judge_audit.checks.uses.use_evidence import signed_percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
 from judge_audit.measures.estimates import PASS_LEVEL
 from judge_audit.measures.stratified_rates import Rate, Stratum
-from judge_audit.measures.trend import WINDOW_LEVEL, Period, Trend, trend
+from judge_audit.measures.trend import WINDOW_LEVEL, Period, trend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -129,23 +129,12 @@ def _rising(evidence: Evidence, name: str, periods: Sequence[Period]) -> Verdict
         found = trend(periods, WINDOW_LEVEL) or found
     elif found.high < limit:
         verdict = Verdict.PASS
-    figure = _Shown(found)
-    words = {"before": signed_percent(found.before), "after": signed_percent(found.after)}
-    reason = say(f"appeals.{name}_{verdict.value}", **words, **share_words(figure))
-    return evidence.writer(NAME).verdict(name, verdict, reason, finding, figure, limit_high=limit)
-
-
-class _Shown:
-    """A trend as a figure: its interval is the one it was made with."""
-
-    def __init__(self, found: Trend) -> None:
-        self.value, self.n, self.n_clusters = found.value, found.n, found.n
-        self._ends = found.low, found.high
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Give the interval, whatever the level."""
-        del level
-        return self._ends
+    texts = {
+        name: signed_percent(getattr(found, name)) for name in ("before", "after", "value", "low", "high")
+    }
+    reason = say(f"appeals.{name}_{verdict.value}", **texts)
+    shown: VerdictsRow = {"value": found.value, "ci_low": found.low, "ci_high": found.high, "n": found.n}
+    return evidence.writer(NAME).verdict(name, verdict, reason, finding, **shown | {"limit_high": limit})
 
 
 CHECK = Check(NAME, run)

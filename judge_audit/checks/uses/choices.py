@@ -13,14 +13,13 @@ from judge_audit.checks.evidence import Findings
 from judge_audit.checks.one_limit import answer, needed_above
 from judge_audit.checks.people.labelled_scores import answers
 from judge_audit.checks.result_rows import deciding_level
-from judge_audit.checks.uses.use_evidence import share_words, signed_percent
+from judge_audit.checks.uses.use_evidence import share_words, shared_clusters, signed_percent
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say
 from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import PEOPLE, POOLED, Verdict
 from judge_audit.measures.choices import NOBODY, Choices, first_choice
 from judge_audit.measures.resampling import draws_for
-from judge_audit.measures.within_prompt import groups as grouped
 
 if TYPE_CHECKING:
     from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
@@ -129,15 +128,9 @@ def _arranged(answered: Answers, groups: list[Group]) -> tuple[Choices, list[str
             picks[at, raters.index(rater)] = group.candidates.index(item)
         names = set(answered.sources[rows].tolist())
         sources.append(names.pop() if len(names) == 1 else MIXED)
-    every = [
-        (str(at), answered.clusters[place[item]])
-        for at, group in enumerate(groups)
-        for item in group.candidates
-    ]
-    numbers = np.array([int(name) for name, _ in every])
-    wide = len(str(len(groups)))
-    padded = np.array([str(number).zfill(wide) for number in numbers])
-    clusters = grouped(padded, np.unique([cluster for _, cluster in every], return_inverse=True)[1]).clusters
+    numbers = np.repeat(np.arange(len(groups)), [len(group.candidates) for group in groups])
+    rows = [place[item] for group in groups for item in group.candidates]
+    clusters = shared_clusters(numbers, answered.clusters[rows])
     sizes = np.array([len(group.candidates) for group in groups], float)
     return Choices(picks, judge, sizes, clusters), sources, lost / len(groups)
 

@@ -11,7 +11,7 @@ from judge_audit.checks.evidence import Findings
 from judge_audit.checks.one_limit import answer
 from judge_audit.checks.people.labelled_scores import answers
 from judge_audit.checks.result_rows import deciding_level, interval_words
-from judge_audit.checks.uses.use_evidence import drawn
+from judge_audit.checks.uses.use_evidence import drawn, shared_clusters
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import number, percent
 from judge_audit.core.messages import say
@@ -19,13 +19,11 @@ from judge_audit.core.vocabulary import PEOPLE, Verdict
 from judge_audit.measures.estimates import items_needed
 from judge_audit.measures.resampling import draws_for
 from judge_audit.measures.separation import separation
-from judge_audit.measures.within_prompt import groups
 
 if TYPE_CHECKING:
     from judge_audit_schemas.rows import VerdictsRow
 
     from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
-    from judge_audit.checks.people.labelled_scores import Answers
     from judge_audit.measures.resampling import Resampled
 
 NAME = "separation"
@@ -76,7 +74,8 @@ def _dimension(evidence: Evidence, dimension: str, pairs: list[tuple[str, str, f
     before, after = (scores.values[rows, 0] for rows in sides)
     people = tuple(np.array([pair[at] for pair in scored]) for at in (2, 3))
     answered = np.isfinite(before) & np.isfinite(after)
-    clusters = _clusters(scores, sides)
+    numbers = np.tile(np.arange(len(scored)), 2)
+    clusters = shared_clusters(numbers, scores.clusters[np.concatenate(sides)])
     figures = _measured(evidence, dimension, (before, after), people, clusters, answered)
     if figures is None:
         reason = say("separation.not_scored")
@@ -90,15 +89,6 @@ def _dimension(evidence: Evidence, dimension: str, pairs: list[tuple[str, str, f
         ways += [way[MEASURE]] if way is not None else []
     verdict = _verdict(evidence, dimension, figures, ways, lost)
     return Findings(measures=tuple(rows), verdicts=(verdict,))
-
-
-def _clusters(scores: Answers, sides: list[Ints]) -> Ints:
-    """Put pairs together that share a cluster on either side."""
-    n = len(sides[0])
-    wide = len(str(n))
-    names = np.array([str(at).zfill(wide) for at in range(n)] * 2)
-    shared = np.unique(scores.clusters[np.concatenate(sides)], return_inverse=True)[1]
-    return groups(names, shared).clusters
 
 
 def _measured(

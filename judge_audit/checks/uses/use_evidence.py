@@ -6,18 +6,21 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from judge_audit.checks.result_rows import interval_words
 from judge_audit.core.formatting import fine_percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.measures.estimates import PASS_LEVEL
 from judge_audit.measures.stratified_rates import Stratum, weighted_stratum
+from judge_audit.measures.within_prompt import groups
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Ints
     from judge_audit.checks.result_rows import Figure
 
     Row = Mapping[str, Any]
@@ -132,3 +135,15 @@ def stratum_of(
     if size is None:
         size = sum(1 / (entry.inclusion or 1.0) for entry in everything)
     return Stratum(name, size, made.hits * shrunk, made.n * shrunk, float(len(everything) - len(seen)))
+
+
+def shared_clusters(numbers: Ints, clusters: Ints) -> Ints:
+    """Number the clusters of groups: those that share a cluster of any member are one.
+
+    Args:
+        numbers: The group of each member, numbered from 0.
+        clusters: The cluster of each member.
+    """
+    width = len(str(int(numbers.max()) + 1))
+    names = np.array([str(number).zfill(width) for number in numbers.tolist()])
+    return groups(names, np.unique(clusters, return_inverse=True)[1].astype(np.intp)).clusters
