@@ -28,14 +28,11 @@ def edges(question: Question, climb: Climb) -> list[Edge | None]:
 
 def filled(climb: Climb, rungs: Ints, *, highest: bool | None) -> Lifts:
     """Lift of each item at its rung, missing scores filled in with the extreme lift if asked."""
-    observed = climb.lifts_of_repeats(rungs)
     if highest is None:
-        return averaged(observed)
+        return climb.lifts_at(rungs)
+    parts = enumerate(zip(climb.lifts_of_repeats(rungs), climb.lost_at(rungs), strict=True))
     return averaged(
-        [
-            replaced(part, lost, extremes(climb, repeat, highest=highest))
-            for repeat, (part, lost) in enumerate(zip(observed, climb.lost_at(rungs), strict=True))
-        ]
+        [replaced(part, lost, extremes(climb, at, highest=highest)) for at, (part, lost) in parts]
     )
 
 
@@ -110,12 +107,11 @@ def sizes(climb: Climb, rungs: Ints, *, highest: bool | None) -> Lifts:
 
     Missing ones are filled in, if asked, with the largest size possible in either direction, or with 0.
     """
-    found = []
-    pairs = zip(climb.lifts_of_repeats(rungs), climb.lost_at(rungs), strict=True)
-    for repeat, (part, lost) in enumerate(pairs):
-        size = absolute(part)
-        found.append(size if highest is None else replaced(size, lost, bound(climb, repeat, highest=highest)))
-    return averaged(found)
+    sizes_of = [absolute(part) for part in climb.lifts_of_repeats(rungs)]
+    if highest is None:
+        return averaged(sizes_of)
+    parts = enumerate(zip(sizes_of, climb.lost_at(rungs), strict=True))
+    return averaged([replaced(size, lost, bound(climb, at, highest=highest)) for at, (size, lost) in parts])
 
 
 def bound(climb: Climb, repeat: int, *, highest: bool) -> Lifts:

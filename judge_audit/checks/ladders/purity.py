@@ -88,8 +88,13 @@ def measure_purity(audit_id: str, rows: Sequence[Mapping[str, Any]], axes: Mappi
 
     writer = RowWriter({"audit_id": audit_id, "subject": IMAGES, "check": NAME})
     parts = (
-        _axis(writer.at(axis=name), axis, [rung((name, at + 1)) for at in range(len(axis.strengths))], spread)
-        for name, axis in ((axis.name, axis) for axis in axes.values())
+        _axis(
+            writer.at(axis=axis.name),
+            axis,
+            [rung((axis.name, at + 1)) for at in range(len(axis.strengths))],
+            spread,
+        )
+        for axis in axes.values()
     )
     return sum(parts, Findings())
 

@@ -33,12 +33,13 @@ from judge_audit.checks.mismatches.mismatch_rows import (
     listed,
     subscore,
 )
+from judge_audit.checks.one_limit import answer
 from judge_audit.checks.result_rows import deciding_level, interval_words
 from judge_audit.core.formatting import number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, PAIR_AXIS, PEOPLE, State, Verdict
 from judge_audit.measures.dimensions import Cell, holds
-from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Answer, corrected_level, items_needed
+from judge_audit.measures.estimates import NOTHING, Answer, corrected_level, items_needed
 from judge_audit.measures.paired_comparisons import clustered_mean
 from judge_audit.stimuli.planning.comparisons import PAIRS
 
@@ -186,13 +187,11 @@ def _copies(matrix: Matrix, claims: int) -> VerdictsRow | None:
         return None
     estimate, silent = found
     limit = matrix.evidence.limits["mismatch.n_eff"]
-    verdict, finding = Verdict.INCONCLUSIVE, ""
+    verdict = answer(estimate, low=limit, claims=claims)
     # Sub-scores that may follow one another's damage are alike for a sound judge that is deaf to one of the two.
-    apart = any(matrix.holding(at) for at in matrix.aimed)
-    if apart and estimate.interval(corrected_level(claims))[1] < limit:
-        verdict, finding = Verdict.FAIL, "copies"
-    elif estimate.interval(PASS_LEVEL)[0] > limit:
-        verdict = Verdict.PASS
+    if verdict == Verdict.FAIL and not any(matrix.holding(at) for at in matrix.aimed):
+        verdict = Verdict.INCONCLUSIVE
+    finding = "copies" if verdict == Verdict.FAIL else ""
     count = len(matrix.aimed) - len(silent)
     values = {"value": f"{estimate.value:.1f}", "count": count}
     name = finding or ("several" if verdict == Verdict.PASS else "n_eff_open")
@@ -333,12 +332,10 @@ def _of_kind(evidence: Evidence, axis: str, claims: int) -> Findings:
     clusters = np.unique([row["cluster"] for row in rows], return_inverse=True)[1].astype(np.intp)
     figure = clustered_mean(values, clusters)
     limit = evidence.limits["mismatch.preference"]
-    verdict, finding = Verdict.INCONCLUSIVE, ""
-    low, _ = figure.interval(corrected_level(claims))
-    if figure.interval(PASS_LEVEL)[1] < -limit:
-        verdict = Verdict.PASS
-    elif low > -limit:
-        verdict, finding = Verdict.FAIL, "prefers_damaged" if low > limit else "misses_damage"
+    verdict, finding = answer(figure, high=-limit, claims=claims), ""
+    if verdict == Verdict.FAIL:
+        low, _ = figure.interval(corrected_level(claims))
+        finding = "prefers_damaged" if low > limit else "misses_damage"
     kind = axis.removeprefix(PAIR_AXIS)
     words = {"kind": kind.replace("_", " "), "n": f"{len(values):,}", **interval_words(figure)}
     sentence = f"compared.damage.{finding or verdict.value}" if figure.usable else "compared.damage.few"

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from judge_audit_schemas.rows import MeasuresRow
 
-    from judge_audit.checks.evidence import Mask
     from judge_audit.checks.people.people_labels import Labelled
     from judge_audit.measures.agreement import Ratings
 
@@ -73,12 +72,6 @@ def common_pairs(ratings: Ratings, least: int) -> list[tuple[int, int]]:
     return [divmod(int(pair), width) for pair in pairs[counts >= least]]
 
 
-def by_source(labelled: Labelled, ratings: Ratings) -> list[tuple[str, Ratings]]:
-    """Split ratings by source."""
-    items = labelled.items
-    return [(name, ratings.of_items(items.of_source == at)) for at, name in enumerate(items.sources)]
-
-
 def kappa_rows(labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[MeasuresRow]:
     """Give the weighted κ of every pair, pooled and within sources."""
     ratings = labelled.named
@@ -104,22 +97,17 @@ def kappa_rows(labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[Mea
 def others_figures(labelled: Labelled, ratings: Ratings, kind: str) -> Others:
     """Correlate each rater with the mean of the others: per source, within sources (`WITHIN`), pooled (`*`)."""
     others = others_mean(ratings)
-    split = by_source(labelled, ratings)
+    items = labelled.items
+    masks = {name: items.of_source[ratings.items] == at for at, name in enumerate(items.sources)}
+    split = {name: (ratings.where(mask), others[mask]) for name, mask in masks.items()}
     found: Others = {}
     for rater in np.unique(ratings.raters).tolist():
-        own = {
-            name: rater_to_others(part, rater, others[_in_source(labelled, ratings, at)], kind)
-            for at, (name, part) in enumerate(split)
-        }
+        own = {name: rater_to_others(part, rater, means, kind) for name, (part, means) in split.items()}
         combined = within_sources(list(own.values()))
         found[rater] = own | {POOLED: rater_to_others(ratings, rater, others, kind)}
         if combined is not None:
             found[rater][WITHIN] = combined
     return found
-
-
-def _in_source(labelled: Labelled, ratings: Ratings, number: int) -> Mask:
-    return np.asarray(labelled.items.of_source[ratings.items] == number)
 
 
 def others_rows(labelled: Labelled, figures: Mapping[str, Others]) -> list[MeasuresRow]:

@@ -62,12 +62,13 @@ def _source(values: Floats, spread: float, clusters: Ints, seed: int) -> dict[st
     """Measure one source: over items, then over pairs of answers of an item."""
     first, kinds = alike(values)
     table = values[first]
-    gaps = np.stack([np.abs(table[:, a] - table[:, b]) for a, b in _pairs(table)], axis=1)
+    pairs = list(itertools.combinations(range(table.shape[1]), 2))
+    gaps = np.stack([np.abs(table[:, a] - table[:, b]) for a, b in pairs], axis=1)
     known = np.isfinite(gaps)
     count = known.sum(axis=1)
     exact = (known & (np.nan_to_num(gaps) < 1e-9)).sum(axis=1) / count
     apart = np.nansum(gaps, axis=1) / count / spread if spread > 0 else np.full(len(table), np.nan)
-    ranks = [_rank_pair(table, pair) for pair in _pairs(table)]
+    ranks = [_rank_pair(table, pair) for pair in pairs]
     stable = [made for made in ranks if made is not None]
 
     def measure(weights: Floats) -> dict[str, Floats]:
@@ -78,10 +79,6 @@ def _source(values: Floats, spread: float, clusters: Ints, seed: int) -> dict[st
         return figures
 
     return resample(measure, clusters, kinds, draws_for(1), seed)
-
-
-def _pairs(table: Floats) -> list[tuple[int, int]]:
-    return list(itertools.combinations(range(table.shape[1]), 2))
 
 
 def _rank_pair(table: Floats, pair: tuple[int, int]) -> Callable[[Floats], Floats] | None:

@@ -8,13 +8,13 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
+from judge_audit.checks.one_limit import answer
 from judge_audit.checks.result_rows import Share
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import IMAGES, ORIGINAL, State, Verdict
 from judge_audit.judges.instruments.covariates import COVARIATES
 from judge_audit.measures.coverage import Part, apart, bare, by_name, by_value
-from judge_audit.measures.estimates import corrected_level, wilson
 
 if TYPE_CHECKING:
     from judge_audit.checks.evidence import Evidence
@@ -69,15 +69,13 @@ def _compare(evidence: Evidence, kind: str, own: list[Any], claims: int) -> Find
     share = writer.share(MEASURE, hits, n)
     distance = writer.count("mix_distance", apart(parts, len(own)), n)
     limit = evidence.limits["coverage.uncovered"]
-    if wilson(hits, n)[1] < limit:
-        verdict, finding, sentence = Verdict.PASS, "", "coverage.pass"
-    elif wilson(hits, n, corrected_level(claims))[0] > limit:
-        verdict, finding, sentence = Verdict.FAIL, "uncovered", "coverage.uncovered"
-    else:
-        verdict, finding, sentence = Verdict.INCONCLUSIVE, "", "coverage.open"
+    figure = Share(hits, n)
+    verdict = answer(figure, high=limit, claims=claims)
+    finding = "uncovered" if verdict == Verdict.FAIL else ""
+    sentence = {Verdict.PASS: "pass", Verdict.FAIL: "uncovered"}.get(verdict, "open")
     words = {"kind": say(f"coverage.kinds.{kind}") if named or kind in COVARIATES else kind}
     words |= {"share": percent(hits / n), "missing": _listed(lost), "n": str(n)}
-    reason, figure = say(sentence, **words), Share(hits, n)
+    reason = say(f"coverage.{sentence}", **words)
     row = writer.verdict(MEASURE, verdict, reason, finding, figure, limit_high=limit)
     return Findings(measures=(share, distance), verdicts=(row,))
 

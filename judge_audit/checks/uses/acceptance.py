@@ -127,16 +127,15 @@ def _rates(evidence: Evidence, *, good: bool) -> tuple[dict[str, Rate], str]:
     if not any(entry.good is not None for entry in entries):
         unrecorded = any(entry.good is not None for entry in drawn(evidence, QUEUES))
         return {}, say("acceptance.unrecorded" if unrecorded else "acceptance.no_reviews")
-    rates = {side: _rate(evidence, entries, decided, side, good=good) for side in (ACCEPT, REJECT)}
+    rates = {side: _rate(evidence, entries, side, good=good) for side in (ACCEPT, REJECT)}
     if hollow := _hollow(entries, decided, rates):
         return {}, say("acceptance.hollow", list=hollow)
     return rates, ""
 
 
-def _rate(
-    evidence: Evidence, entries: Iterable[Drawn], decided: Mapping[str, Row], side: str, *, good: bool
-) -> Rate:
+def _rate(evidence: Evidence, entries: Iterable[Drawn], side: str, *, good: bool) -> Rate:
     """Put the decisions of one side that were drawn back into their strata."""
+    decided = _decisions(evidence)
     by_stratum: dict[str, list[Drawn]] = {}
     for entry in entries:
         if decided[entry.decision_id]["decision"] == side:
@@ -169,7 +168,7 @@ def _by_source(evidence: Evidence, question: Question) -> list[MeasuresRow]:
     rows: list[MeasuresRow] = []
     for source in sources if len(sources) > 1 else ():
         entries = [entry for entry in _drawn(evidence) if decided[entry.decision_id]["source"] == source]
-        rate = _rate(evidence, entries, decided, question.side, good=question.side == REJECT)
+        rate = _rate(evidence, entries, question.side, good=question.side == REJECT)
         if rate.n and all(part.n for part in rate.strata):
             rows.append(
                 evidence.writer(NAME).figure(question.measure, rate, kind=question.kind, source=source)
