@@ -147,11 +147,11 @@ class Climb:
     def lifts_of_repeats(self, rungs: Ints) -> list[Lifts]:
         """Lift of each item at a rung of its own (index into the strengths; −1: NaN), per repeat."""
         rows = np.arange(len(self.items))
-        found = []
-        for repeat in range(self.scores.shape[2]):
-            values = np.where(rungs >= 0, self.scores[rows, rungs, repeat], np.nan)
-            found.append(lifts(values, self.originals[:, repeat], self.clusters, self.stratum.reference))
-        return found
+        values = np.where((rungs >= 0)[:, None], self.scores[rows, rungs], np.nan)
+        return [
+            lifts(values[:, repeat], self.originals[:, repeat], self.clusters, self.stratum.reference)
+            for repeat in range(self.scores.shape[2])
+        ]
 
     def lifts_at(self, rungs: Ints) -> Lifts:
         """Lift of each item at a rung of its own, over repeats."""

@@ -104,9 +104,13 @@ def gather(evidence: Evidence, dimension: str) -> Gathered:
             scored = row["state"] == State.OK and row["value"] is not None
             value = evidence.sign * (row["value"] or 0.0) if scored else math.nan
             asked.setdefault(row["source"], {})[row["item_id"]] = (value, row["cluster"])
-    sources = {name: _source(asked[name], of_item, len(features)) for name in sorted(asked)}
+    sources = {}
+    for name, rows in sorted(asked.items()):
+        own, clusters = zip(*(rows[item] for item in sorted(rows)), strict=True)
+        known = np.array([of_item[item] for item in sorted(rows)], float).reshape(len(rows), len(features))
+        sources[name] = Source(np.array(own), known, clusters)
     share = 1 - evidence.limits["ladder.missing_share"]
-    known = [
+    usable = [
         any(np.isfinite(source.features[:, at]).mean() >= share for source in sources.values())
         for at in range(len(features))
     ]
@@ -114,25 +118,14 @@ def gather(evidence: Evidence, dimension: str) -> Gathered:
     every = list(sources.values())
     scores = np.concatenate([source.scores for source in every]) if sources else np.array([])
     return Gathered(
-        {name: Source(s.scores, s.features[:, known], s.clusters) for name, s in sources.items()},
-        tuple(compress(features, known)),
-        tuple(name for name in features if name not in set(compress(features, known))),
+        {name: Source(s.scores, s.features[:, usable], s.clusters) for name, s in sources.items()},
+        tuple(compress(features, usable)),
+        tuple(name for name in features if name not in set(compress(features, usable))),
         frozenset(name for name, source in sources.items() if not ranks_anything(source.scores, one_value)),
         float(np.isnan(scores).mean()) if len(scores) else 0.0,
         share,
         _pooled([robust_spread(source.scores) for source in every], every),
-        np.array([_feature_unit(every, at) for at in compress(range(len(features)), known)]),
-    )
-
-
-def _source(
-    rows: Mapping[str, tuple[float, str]], of_item: Mapping[str, Sequence[float]], width: int
-) -> Source:
-    items = sorted(rows)
-    return Source(
-        np.array([rows[item][0] for item in items]),
-        np.array([of_item[item] for item in items], float).reshape(len(items), width),
-        tuple(rows[item][1] for item in items),
+        np.array([_feature_unit(every, at) for at in compress(range(len(features)), usable)]),
     )
 
 

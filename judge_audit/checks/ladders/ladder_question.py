@@ -91,10 +91,6 @@ class Question:
         """The rungs."""
         return self.evidence.axes[self.axis].strengths
 
-    def limit(self, name: str) -> float:
-        """Give a limit in force."""
-        return self.evidence.limits[name]
-
     def zone_of(self, item_id: str) -> Zone | None:
         """Give an item's zone, None where nobody can say."""
         zone = self.evidence.zone_of.get((item_id, self.axis))
@@ -188,7 +184,7 @@ class Question:
         """
         if not unseen(self.evidence, self.axis, self.dimension):
             return None
-        share = percent(self.limit("sight.unseen"))
+        share = percent(self.evidence.limits["sight.unseen"])
         judged = Judged(Verdict.MISSING, "unseen", (say("missing.unseen", axis=self.axis, share=share),))
         return Findings(verdicts=(self.answered(NOTHING, judged),))
 
@@ -196,7 +192,7 @@ class Question:
         """Say what qualifies every verdict on these climbs."""
         notes = []
         if self.coarse:
-            notes.append(say("notes.coarse", smallest=int(self.limit("ladder.coarse_reference"))))
+            notes.append(say("notes.coarse", smallest=int(self.evidence.limits["ladder.coarse_reference"])))
         if any(climb.stratum.source == SMALL for climb in self.climbs):
             notes.append(say("notes.pooled"))
         single = [climb.stratum.source for climb in self.climbs if len(np.unique(climb.clusters)) < 2]
@@ -207,14 +203,14 @@ class Question:
     @property
     def coarse(self) -> bool:
         """Whether a stratum is too small for its lifts to support a pass."""
-        smallest = self.limit("ladder.coarse_reference")
+        smallest = self.evidence.limits["ladder.coarse_reference"]
         ranked = [climb.stratum for climb in self.climbs if not climb.stratum.reference.direct]
         return any(len(stratum.items) < smallest for stratum in ranked)
 
     def complete(self, judged: Judged) -> Judged:
         """Leave open what too many missing untouched scores, or a source without resolution, leave open."""
         share = self.evidence.unanchored(self.axis, self.dimension)
-        if share > self.limit("ladder.missing_share"):
+        if share > self.evidence.limits["ladder.missing_share"]:
             return Judged(Verdict.INCONCLUSIVE, "", (say("notes.refusals", share=percent(share)),))
         mute = len(self.climbs) < len(self.evidence.climbs(self.axis, self.dimension))
         if mute and judged.verdict == Verdict.PASS:
@@ -226,7 +222,7 @@ class Question:
         if judged.verdict != Verdict.PASS:
             return judged
         share = self.no_room_share(upwards=True)
-        if share > self.limit("ladder.no_room_share"):
+        if share > self.evidence.limits["ladder.no_room_share"]:
             return judged.opened(say("notes.no_room", share=percent(share)))
         return judged.opened() if self.coarse else judged
 
@@ -244,7 +240,7 @@ class Question:
     def stands_however_filled(self, share: float, judge: Callable[[bool | None], Judged]) -> Judged:
         """Judge what was observed; with too many missing scores, only if every way of filling agrees."""
         observed = judge(None)
-        if share <= self.limit("ladder.missing_share"):
+        if share <= self.evidence.limits["ladder.missing_share"]:
             return observed
         others = [judge(way) for way in (True, False)]
         if all((other.verdict, other.finding) == (observed.verdict, observed.finding) for other in others):

@@ -95,7 +95,7 @@ def _judge(question: Question) -> Findings:
     judged = question.stands_however_filled(missing_share(climbs, rungs), judge)
     judged = question.supported(question.complete(judged))
     bare = sum(entry.rung < 0 for entry in zoned) / len(zoned)
-    if bare > question.limit("premature.max_items_without_rung"):
+    if bare > question.evidence.limits["premature.max_items_without_rung"]:
         judged = judged.opened(say("notes.weaker_rungs", share=percent(bare)))
     whole = estimate(None)
     verdict = question.answered(whole, judged, question.standing_notes())

@@ -15,7 +15,7 @@ from judge_audit.measures.ladders import leakage, mean_changes
 from judge_audit.stimuli.surface_statistics import STATISTICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from judge_audit_schemas.rows import CurvesRow, MeasuresRow
 
@@ -87,20 +87,15 @@ def measure_purity(audit_id: str, rows: Sequence[Mapping[str, Any]], axes: Mappi
         return _Rung(before, after, [cluster_of[item] for item in items], inert.get(place, 0))
 
     writer = RowWriter({"audit_id": audit_id, "subject": IMAGES, "check": NAME})
-    parts = (
-        _axis(
-            writer.at(axis=axis.name),
-            axis,
-            [rung((axis.name, at + 1)) for at in range(len(axis.strengths))],
-            spread,
-        )
-        for axis in axes.values()
-    )
-    return sum(parts, Findings())
+    return sum((_axis(writer, axis, rung, spread) for axis in axes.values()), Findings())
 
 
-def _axis(writer: RowWriter, axis: Axis, rungs: Sequence[_Rung], spread: Floats) -> Findings:
+def _axis(
+    images: RowWriter, axis: Axis, rung_of: Callable[[tuple[str, int]], _Rung], spread: Floats
+) -> Findings:
     """Rows of one axis."""
+    writer = images.at(axis=axis.name)
+    rungs = [rung_of((axis.name, at + 1)) for at in range(len(axis.strengths))]
     curves: list[CurvesRow] = []
     strongest: list[MeasuresRow] = []
     for rung, (strength, at) in enumerate(zip(axis.strengths, rungs, strict=True), start=1):

@@ -61,7 +61,7 @@ def _answer(top: Estimate, size: Estimate, question: Question) -> Judged:
     if low > fall:
         return Judged(Verdict.FAIL, "rewarded")
     if -fall < low and high < fall:
-        dead_size = question.limit("top_response.dead_size")
+        dead_size = question.evidence.limits["top_response.dead_size"]
         if size.interval(corrected_level(claims))[1] < dead_size:
             return Judged(Verdict.FAIL, "dead")
         if below(size, dead_size, claims).verdict == Verdict.FAIL:
@@ -107,7 +107,7 @@ def _with_room(question: Question, judged: Judged) -> Judged:
     """A judge at its ceiling cannot be cleared of rewarding, one at its floor not be called dead."""
     if judged.finding == "dead":
         share = question.no_room_share(upwards=False)
-        if share > question.limit("ladder.no_room_share"):
+        if share > question.evidence.limits["ladder.no_room_share"]:
             return judged.opened(say("notes.no_room", share=percent(share)))
     return question.supported(judged)
 

@@ -94,21 +94,6 @@ def _orders(kind: str, rows: Sequence[ComparedRow]) -> Orders:
     )
 
 
-def shares_of_prompts(evidence: Evidence) -> list[Any]:
-    """Give, of every prompt whose candidates were compared, the shares that `cyclic_triads` takes."""
-    of_group: dict[str, list[tuple[str, str, bool, float]]] = defaultdict(list)
-    untouched = by_kind(evidence).get(UNTOUCHED)
-    for row in untouched.rows if untouched else ():
-        if row["state"] == State.OK:
-            left = WON[Choice(str(row["choice"]))]
-            won = left if row["flipped"] else 1 - left
-            of_group[row["group"]].append((row["first"], row["second"], row["flipped"], won))
-    return [
-        won_shares(sorted({name for first, second, *_ in rows for name in (first, second)}), rows)
-        for _, rows in sorted(of_group.items())
-    ]
-
-
 def _numbers(names: Sequence[tuple[Any, ...]]) -> Any:  # noqa: ANN401 - an array of integers
     """Number names in the order of their first use."""
     place: dict[tuple[Any, ...], int] = {}
@@ -159,9 +144,20 @@ def _share(lean: float) -> float:
     return min(1.0, max(0.0, 0.5 + lean))
 
 
-def _circles(evidence: Evidence, writer: RowWriter) -> Iterable[MeasuresRow]:
-    counts = [cyclic_triads(shares) for shares in shares_of_prompts(evidence)]
-    circles, triads = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
+def _circles(evidence: Evidence, writer: RowWriter) -> list[MeasuresRow]:
+    """Give the share of circles among the triads of every prompt whose candidates were compared."""
+    of_group: dict[str, list[tuple[str, str, bool, float]]] = defaultdict(list)
+    untouched = by_kind(evidence).get(UNTOUCHED)
+    for row in untouched.rows if untouched else ():
+        if row["state"] == State.OK:
+            left = WON[Choice(str(row["choice"]))]
+            won = left if row["flipped"] else 1 - left
+            of_group[row["group"]].append((row["first"], row["second"], row["flipped"], won))
+    circles = triads = 0
+    for _, rows in sorted(of_group.items()):
+        names = sorted({name for first, second, *_ in rows for name in (first, second)})
+        found, possible = cyclic_triads(won_shares(names, rows))
+        circles, triads = circles + found, triads + possible
     return [writer.share("cyclic_share", circles, triads, kind=UNTOUCHED)] if triads else []
 
 

@@ -179,7 +179,7 @@ def _by_source(evidence: Evidence, question: Question) -> list[MeasuresRow]:
 def _overturned(evidence: Evidence) -> Findings:
     """Answer how many of the settled appeals were overturned."""
     if evidence.appeals is None:
-        channel = _declared(evidence).get("appeal_channel")
+        channel = evidence.declared.get(NAME, {}).get("appeal_channel")
         why = say("acceptance.no_appeals" if channel else "acceptance.no_channel")
         return _missing(evidence, OVERTURN, why)
     outcomes = evidence.appeals["outcome"].to_pylist()
@@ -193,13 +193,9 @@ def _overturned(evidence: Evidence) -> Findings:
     return Findings(measures=(row,)) + _judged(evidence, OVERTURN, rate, {"n": str(len(settled))})
 
 
-def _declared(evidence: Evidence) -> Mapping[str, Any]:
-    return evidence.declared.get(NAME, {})
-
-
 def _limit(evidence: Evidence, question: Question) -> tuple[float | None, str]:
     """Give the declared limit and owner; "" where nobody is named."""
-    entry = _declared(evidence).get(question.declared) or {}
+    entry = evidence.declared.get(NAME, {}).get(question.declared) or {}
     return entry.get("limit"), str(entry.get("owner") or "").strip()
 
 

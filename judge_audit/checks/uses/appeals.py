@@ -42,15 +42,10 @@ def run(evidence: Evidence) -> Findings:
     """Give the rates over all and by week, and ask whether they rise."""
     if evidence.is_control:
         return Findings()
-    declared = evidence.declared.get("acceptance", {}).get("appeal_channel")
-    why = ""
     if evidence.decisions is None:
-        why = "appeals.no_decisions"
-    elif evidence.appeals is None and not declared:
-        why = "appeals.no_channel"
-    if why:
-        return _all_missing(evidence, say(why))
-    assert evidence.decisions is not None
+        return _all_missing(evidence, say("appeals.no_decisions"))
+    if evidence.appeals is None and not evidence.declared.get("acceptance", {}).get("appeal_channel"):
+        return _all_missing(evidence, say("appeals.no_channel"))
     decisions = evidence.decisions.to_pylist()
     appeals = evidence.appeals.to_pylist() if evidence.appeals is not None else []
     rejected = {row["decision_id"]: row for row in decisions if row["decision"] == "reject"}

@@ -64,7 +64,9 @@ def _by_source(evidence: Evidence, dimension: str) -> dict[str, dict[str, Stratu
     items = evidence.once("reviewable", lambda: {row["item_id"]: row for row in evidence.originals})
     sizes = Counter(row["source"] for row in items.values())
     entries_of: dict[str, dict[str, list[Drawn]]] = {}
-    judged = _own(evidence)
+    reviews = evidence.reviews.to_pylist() if evidence.reviews is not None else []
+    # Outside a pack, only what this judge's order drew tells of it.
+    judged = {row["item_id"] for row in reviews if row["judge"] == evidence.judge_id}
     for entry in drawn(evidence, (TOP, BOTTOM), dimension):
         if entry.item_id in items and (entry.blind or entry.item_id in judged):
             ends = entries_of.setdefault(items[entry.item_id]["source"], {TOP: [], BOTTOM: []})
@@ -77,12 +79,6 @@ def _by_source(evidence: Evidence, dimension: str) -> dict[str, dict[str, Stratu
         }
         for source, ends in sorted(entries_of.items())
     }
-
-
-def _own(evidence: Evidence) -> set[str]:
-    """Name the items whose review says that this judge's order drew them."""
-    rows = evidence.reviews.to_pylist() if evidence.reviews is not None else []
-    return {row["item_id"] for row in rows if row["judge"] == evidence.judge_id}
 
 
 def _difference(rates: Mapping[str, Rate]) -> Difference:
