@@ -147,7 +147,7 @@ class RowWriter:
             columns: Other columns: limits, more of the key, whether it is provisional.
         """
         shown = {} if figure is None else figure_columns(figure, level)
-        said = {"verdict": verdict.value, "finding": finding, "provisional": False, "reason": reason}
-        row = {**self.shared, "measure": measure, **shown, **said, **columns}
+        answer = {"verdict": verdict.value, "finding": finding, "provisional": False, "reason": reason}
+        row = {**self.shared, "measure": measure, **shown, **answer, **columns}
         row.pop("n_clusters", None)
         return cast("VerdictsRow", row)

@@ -294,9 +294,9 @@ def choose(evidence: Evidence) -> list[Named]:
         own = {axis: values[halves == half] for axis, values in lifts.items()}
         alone = {axis: mean for axis in order if np.isfinite(mean := _mean(own[axis]))}
         joint = {
-            pair: seen
+            pair: measured
             for pair in combinations(alone, 2)
-            if (seen := _seen(own.get(combo_axis(Named(pair))))) is not None
+            if (measured := _seen(own.get(combo_axis(Named(pair))))) is not None
         }
         model = Foretold(alone, joint)
         pair = best_pair(model, compatible)

@@ -43,18 +43,12 @@ def extremes(climb: Climb, repeat: int, *, highest: bool) -> Lifts:
     return extreme_lifts(own, climb.clusters, climb.stratum.reference, highest=highest)
 
 
-def largest_size(climb: Climb, repeat: int) -> Lifts:
-    """Give the largest size a lift could have had in either direction."""
-    up, down = (absolute(extremes(climb, repeat, highest=way)) for way in (True, False))
-    return replaced(down, up.values > down.values, up)
-
-
-def replaced(given: Lifts, where: Mask, other: Lifts) -> Lifts:
+def replaced(own: Lifts, where: Mask, other: Lifts) -> Lifts:
     """Take some items' lifts from elsewhere."""
     return Lifts(
-        np.where(where, other.values, given.values),
-        np.where(where[:, None], other.without, given.without),
-        given.clusters,
+        np.where(where, other.values, own.values),
+        np.where(where[:, None], other.without, own.without),
+        own.clusters,
     )
 
 
@@ -115,6 +109,7 @@ def sizes(climb: Climb, rungs: Ints, *, highest: bool | None) -> Lifts:
 
 
 def bound(climb: Climb, repeat: int, *, highest: bool) -> Lifts:
-    """Give the largest size a lost lift could have had, or none at all."""
-    largest = largest_size(climb, repeat)
+    """Give the largest size a lost lift could have had in either direction, or none at all."""
+    up, down = (absolute(extremes(climb, repeat, highest=way)) for way in (True, False))
+    largest = replaced(down, up.values > down.values, up)
     return largest if highest else difference(largest, largest)

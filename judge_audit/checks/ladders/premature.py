@@ -43,16 +43,14 @@ def run(evidence: Evidence) -> Findings:
     """
     margin = evidence.limits["premature.preference" if evidence.card.compares else "premature.margin"]
     bounds = Bounds(-margin, margin, margin)
-    findings = ask_ladders(evidence, NAME, MEASURE, bounds, _judge)
-    if evidence.is_control:  # nobody looks at a control's curves
-        return findings
+    axes = () if evidence.is_control else evidence.axes  # nobody looks at a control's curves
     curves = (
         row
         for dimension in evidence.dimensions
-        for axis in evidence.axes
+        for axis in axes
         for row in _curve(Question(evidence, NAME, MEASURE, axis, dimension, bounds))
     )
-    return findings + Findings(curves=tuple(curves))
+    return ask_ladders(evidence, NAME, MEASURE, bounds, _judge) + Findings(curves=tuple(curves))
 
 
 def _curve(question: Question) -> Iterator[CurvesRow]:
@@ -101,8 +99,8 @@ def _judge(question: Question) -> Findings:
     verdict = question.answered(whole, judged, question.standing_notes())
     measures = [question.measured(whole, verdict["n_needed"])]
     if len(climbs) > 1:
-        for climb, at, given in zip(climbs, rungs, weights, strict=True):
-            part = combined_mean([climb.lifts_at(at)], [given])
+        for climb, at, weight in zip(climbs, rungs, weights, strict=True):
+            part = combined_mean([climb.lifts_at(at)], [weight])
             measures.append(question.rows.figure(MEASURE, part, source=climb.stratum.source))
     raw = [raw_lifts(climb, at) for climb, at in zip(climbs, rungs, strict=True)]
     measures.append(question.rows.figure("edge_raw", combined_mean(raw, weights)))

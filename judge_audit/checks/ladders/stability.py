@@ -136,21 +136,21 @@ def _effect(axis: str, own: Sequence[tuple[Climb, Ints, Floats]]) -> Effect:
 
 def _judge(evidence: Evidence, effect: str, dimension: str, gathered: Gathered) -> Findings:
     limits = evidence.limits
-    given = contrasts(gathered.effects)
-    if not given and not gathered.left_out:
+    pairs = contrasts(gathered.effects)
+    if not pairs and not gathered.left_out:
         sources = sorted({source for entry in gathered.effects for source in entry.lift})
         reason = say("stability.only", list=", ".join(sources))
         return Findings(verdicts=(_verdict(evidence, effect, dimension, Verdict.MISSING, reason),))
     families = 2 * len(evidence.dimensions)
-    found = compare(given, limits["stability.difference"], limits["stability.difference_raw"], families)
+    found = compare(pairs, limits["stability.difference"], limits["stability.difference_raw"], families)
     verdict = found.verdict
     if verdict == Verdict.PASS and (gathered.left_out or not gathered.whole):
         verdict = Verdict.INCONCLUSIVE
-    widest = max(found.apart or given, key=lambda entry: abs(entry.lift.value), default=None)
+    widest = max(found.apart or pairs, key=lambda entry: abs(entry.lift.value), default=None)
     reason = " ".join(_sentences(gathered, found, verdict, widest))
     row = _verdict(evidence, effect, dimension, verdict, reason, widest.lift if widest else NOTHING)
     row["provisional"] = gathered.provisional
-    rows = () if evidence.is_control else _measures(evidence, effect, dimension, gathered, given)
+    rows = () if evidence.is_control else _measures(evidence, effect, dimension, gathered, pairs)
     return Findings(measures=tuple(rows), verdicts=(row,))
 
 
@@ -208,11 +208,11 @@ def _verdict(
 
 
 def _measures(
-    evidence: Evidence, effect: str, dimension: str, gathered: Gathered, given: Sequence[Contrast]
+    evidence: Evidence, effect: str, dimension: str, gathered: Gathered, pairs: Sequence[Contrast]
 ) -> Iterator[MeasuresRow]:
     """Give contrasts, Q and I², and every effect with one source left out."""
     rows = evidence.writer(NAME, dimension=dimension)
-    for entry in given:
+    for entry in pairs:
         pair = rows.at(axis=entry.effect, source=entry.first, baseline=entry.second)
         yield pair.figure(f"{effect}_difference", entry.lift)
         yield pair.figure(f"{effect}_difference_raw", entry.raw)

@@ -44,7 +44,7 @@ from judge_audit.measures.paired_comparisons import clustered_mean
 from judge_audit.stimuli.planning.comparisons import PAIRS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Unpack
 
     from judge_audit_schemas.rows import VerdictsRow
@@ -79,7 +79,7 @@ def run(evidence: Evidence) -> Findings:
         }
         copies = _copies(matrix, len(matrices))
         rows = [_dimension(matrix, at, answers, together=copies) for at in range(matrix.subscores)]
-        rows += [_not_returned(matrix, name) for name in _lacking(matrix)]
+        rows += _not_returned(matrix)
         cells = cell_rows(matrix, answers, claims)
         findings += Findings(verdicts=(*rows, *([copies] if copies else []), *cells))
     return findings + _people(evidence)
@@ -151,14 +151,12 @@ def _prompt_blind(matrix: Matrix, at: int) -> bool:
     return estimate.usable and still
 
 
-def _lacking(matrix: Matrix) -> list[str]:
-    aimed = dict.fromkeys(entry.damages for entry in matrix.evidence.kinds.values())
-    return [name for name in aimed if name not in matrix.judged]
-
-
-def _not_returned(matrix: Matrix, name: str) -> VerdictsRow:
-    judged = Judged(Verdict.MISSING, "", (say("mismatch.not_returned", dimension=subscore(name)),))
-    return _verdict(matrix.writer(dimension=name), SELECTIVITY, judged)
+def _not_returned(matrix: Matrix) -> Iterator[VerdictsRow]:
+    """Name the sub-scores that a kind of damage is aimed at and the judge does not return."""
+    for name in dict.fromkeys(entry.damages for entry in matrix.evidence.kinds.values()):
+        if name not in matrix.judged:
+            judged = Judged(Verdict.MISSING, "", (say("mismatch.not_returned", dimension=subscore(name)),))
+            yield _verdict(matrix.writer(dimension=name), SELECTIVITY, judged)
 
 
 def _hold(matrix: Matrix, kind: str, at: int, claims: int) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -132,7 +132,7 @@ def _on_unit_scale(part: Ratings) -> Ratings:
     assert part.high is not None
     span = part.high - part.low
     values, mean = (part.values - part.low) / span, (part.mean - part.low) / span
-    return Ratings(part.items, values, part.raters, mean, 0.0, 1.0)
+    return replace(part, values=values, mean=mean, low=0.0, high=1.0)
 
 
 def _one(table: pa.Table) -> Ratings:

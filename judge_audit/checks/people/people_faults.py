@@ -97,7 +97,7 @@ def beyond_verdicts(labelled: Labelled) -> list[VerdictsRow]:
     rows: list[VerdictsRow] = []
     measure, limit = "beyond_ends", 0.0
     for name, count in sorted(labelled.beyond.items()):
-        n, rater = labelled.given[name], name or say("agreement.nobody_known")
+        n, rater = labelled.received[name], name or say("agreement.nobody_known")
         reason = say("agreement.beyond_ends", rater=rater, count=count, n=n)
         shown: VerdictsRow = {"rater": name or POOLED, "value": count / n, "n": n, "limit_high": limit}
         rows.append(labelled.rows.verdict(measure, Verdict.FAIL, reason, "beyond_ends", **shown))

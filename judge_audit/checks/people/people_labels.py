@@ -58,7 +58,7 @@ class Labelled:
         items: The items of all dimensions.
         ratings: All ratings within the declared ends.
         raters: Names by number.
-        given: Ratings by rater as they came, those beyond the ends among them.
+        received: Ratings by rater as they came, those beyond the ends among them.
         beyond: Ratings beyond the declared ends, by rater.
         repeated: Ratings left out because the same rater had rated the same item.
         rows: What makes the rows about people in this dimension.
@@ -70,7 +70,7 @@ class Labelled:
     items: Items
     ratings: Ratings
     raters: tuple[str, ...]
-    given: Mapping[str, int]
+    received: Mapping[str, int]
     beyond: Mapping[str, int]
     repeated: int
     rows: RowWriter
@@ -173,13 +173,13 @@ def _labelled(
     inside = (values >= low) & (values <= high)
     beyond = Counter(name for name, within in zip(who, inside, strict=True) if not within)
     codes = np.array([number[name] for name in who], np.intp)
-    kept = np.lexsort((values, codes, place[rows]))
-    kept = kept[inside[kept]]
-    own, rater = place[rows][kept], codes[kept]
-    again = np.zeros(len(kept), bool)
+    order = np.lexsort((values, codes, place[rows]))
+    order = order[inside[order]]
+    own, rater = place[rows][order], codes[order]
+    again = np.zeros(len(order), bool)
     again[1:] = (own[1:] == own[:-1]) & (rater[1:] == rater[:-1]) & (rater[1:] >= 0)
-    kept = kept[~again]
-    ratings = Ratings(place[rows][kept], codes[kept], values[kept], items.clusters)
+    order = order[~again]
+    ratings = Ratings(place[rows][order], codes[order], values[order], items.clusters)
     level = min((columns["level"][row] for row in rows), key=LEVELS.index, default=NOMINAL)
     writer = evidence.writer(NAME, subject=PEOPLE, dimension=dimension)
     counts = Counter(who), beyond, int(again.sum())

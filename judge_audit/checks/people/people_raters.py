@@ -190,9 +190,9 @@ def likenesses(labelled: Labelled, pairs: Sequence[tuple[int, int]], limit: floa
             for other in set(pair) - set(part.pair)
         }
         if also:
-            kept = ~np.isin(ratings.raters, sorted(also))
-            alone = ratings.where(kept)
-            made = Likeness(part.pair, *pair_likeness(alone, columns[kept], *part.pair))
+            independent = ~np.isin(ratings.raters, sorted(also))
+            alone = ratings.where(independent)
+            made = Likeness(part.pair, *pair_likeness(alone, columns[independent], *part.pair))
             found[index] = made if made.lead.defined else part
     return found
 

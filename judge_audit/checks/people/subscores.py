@@ -70,8 +70,12 @@ def run(evidence: Evidence) -> Findings:
     mine, theirs = _by_source(table, draw_seed(evidence.seed, NAME))
     use = table.labelled if theirs else np.ones(len(table.values), bool)
     rows = _rows(writer, use, table, table.names, table.values, mine)
-    own, silent = effective([_ranks(part) for part in mine.values()], len(names))
-    ceiling, _ = effective([_ranks(part) for part in theirs.values()], len(table.people_names))
+    ranks, people_ranks = (
+        [{pair: figures[0] for pair, figures in part.items()} for part in parts.values()]
+        for parts in (mine, theirs)
+    )
+    own, silent = effective(ranks, len(names))
+    ceiling, _ = effective(people_ranks, len(table.people_names))
     of_people = writer.at(subject=PEOPLE, baseline=evidence.judge_id)
     if theirs and not evidence.is_control:
         rows += _rows(of_people, use, table, table.people_names, table.people, theirs)
@@ -119,10 +123,6 @@ def _by_source(table: _Table, seed: int) -> tuple[Correlations, Correlations]:
         if beside:
             theirs[source] = made[1]
     return mine, theirs
-
-
-def _ranks(part: dict[Pair, tuple[Resampled, Resampled]]) -> dict[Pair, Resampled]:
-    return {pair: figures[0] for pair, figures in part.items()}
 
 
 def _rows(

@@ -205,19 +205,19 @@ def _pile_of_labels(people: Ratings, items: NDArray[np.str_]) -> Pile | None:
     return pile(labels, bin_width(people.low, people.high, step))
 
 
-def people_correlation(evidence: Evidence, dimension: str, held: Anchors) -> Resampled:
+def people_correlation(evidence: Evidence, dimension: str, anchored: Anchors) -> Resampled:
     """Correlate the score with people's mean label within sources (Spearman), averaged plainly by items.
 
     The anchor set, chosen for being bad or good, would flatter: it serves only where nobody labelled items.
     """
     parts = []
-    lot = held.chosen if held.chosen.all() else ~held.chosen
-    for source in sorted(set(held.sources[lot].tolist())):
-        rows = lot & (held.sources == source) & np.isfinite(held.labels)
-        if len(np.unique(held.clusters[rows])) >= FEWEST:
-            table = np.column_stack([held.scores[rows], held.labels[rows]])
+    lot = anchored.chosen if anchored.chosen.all() else ~anchored.chosen
+    for source in sorted(set(anchored.sources[lot].tolist())):
+        rows = lot & (anchored.sources == source) & np.isfinite(anchored.labels)
+        if len(np.unique(anchored.clusters[rows])) >= FEWEST:
+            table = np.column_stack([anchored.scores[rows], anchored.labels[rows]])
             seed = draw_seed(evidence.seed, "scale", dimension, source)
-            clusters = np.unique(held.clusters[rows], return_inverse=True)[1].astype(np.intp)
+            clusters = np.unique(anchored.clusters[rows], return_inverse=True)[1].astype(np.intp)
             (found,) = correlated([table], clusters, draws_for(1), seed)
             if found:
                 parts.append(found[0, 1][0])
@@ -248,10 +248,10 @@ class Leaving:
         return Verdict.INCONCLUSIVE if self.n else Verdict.MISSING
 
 
-def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[str, Leaving]:
+def leaving(evidence: Evidence, anchored: Anchors, low: float, high: float) -> dict[str, Leaving]:
     """Count the bad images below the pile [low, high) of the scores as given, and the good ones above it."""
     ends = evidence.card.scale_low, evidence.card.scale_high
-    raw = rounded(evidence.sign * held.scores)
+    raw = rounded(evidence.sign * anchored.scores)
     top = None
     if ends[0] is not None and ends[1] is not None:
         top = last_end(ends[0], ends[1], evidence.card.scale_step)
@@ -261,8 +261,8 @@ def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[
     at_high = closed or (ends[1] is not None and high > ends[1])
     if evidence.sign < 0:
         below, above, at_low, at_high = above, below, at_high, at_low
-    sides = (("bad", held.bad, below, at_low), ("good", held.good, above, at_high))
-    items = ~held.chosen
+    sides = (("bad", anchored.bad, below, at_low), ("good", anchored.good, above, at_high))
+    items = ~anchored.chosen
     return {
         name: Leaving(
             int((side & beyond).sum()),
@@ -274,20 +274,20 @@ def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[
 
 
 def anchor_rows(
-    evidence: Evidence, dimension: str, held: Anchors, left: dict[str, Leaving] | None
+    evidence: Evidence, dimension: str, anchored: Anchors, left: dict[str, Leaving] | None
 ) -> list[MeasuresRow]:
     """Give leaving, AUC and people's own pile."""
     writer = evidence.writer("scale", dimension=dimension, baseline=PEOPLE)
     rows = [
         writer.share("leaving", side.hits, side.n, kind=name) for name, side in (left or {}).items() if side.n
     ]
-    if held.bad.any() and held.good.any():
-        value, error = _auc(held.scores[held.bad], held.scores[held.good])
-        row = writer.count("anchor_auc", value, int(held.bad.sum() + held.good.sum()))
+    if anchored.bad.any() and anchored.good.any():
+        value, error = _auc(anchored.scores[anchored.bad], anchored.scores[anchored.good])
+        row = writer.count("anchor_auc", value, int(anchored.bad.sum() + anchored.good.sum()))
         row |= {"ci_low": max(0.0, value - 1.645 * error), "ci_high": min(1.0, value + 1.645 * error)}
         rows.append(row)
-    if held.people is not None:
-        rows.append(writer.share("people_pile", held.people.hits, held.people.n))
+    if anchored.people is not None:
+        rows.append(writer.share("people_pile", anchored.people.hits, anchored.people.n))
     return rows
 
 

@@ -22,7 +22,7 @@ from judge_audit.checks.scale.labelled_ends import (
 )
 from judge_audit.core.formatting import percent, true_minus
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import ORIGINAL, PEOPLE, POOLED, State, Verdict
+from judge_audit.core.vocabulary import PEOPLE, POOLED, State, Verdict
 from judge_audit.measures.estimates import corrected_level, wilson
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.resampling import UNDEFINED
@@ -44,12 +44,10 @@ NAME = "scale"
 
 def lost_items(evidence: Evidence, dimension: str) -> int:
     """Count the untouched items whose first score is missing."""
-    first = [
-        row for row in evidence.originals if row["repeat"] == 0 and row["dimension"] in (dimension, POOLED)
-    ]
-    return len(
-        {row["item_id"] for row in first} - {row["item_id"] for row in first if row["state"] == State.OK}
-    )
+    dimensions = (dimension, POOLED)
+    first = [row for row in evidence.originals if row["repeat"] == 0 and row["dimension"] in dimensions]
+    answered = {row["item_id"] for row in first if row["state"] == State.OK}
+    return len({row["item_id"] for row in first} - answered)
 
 
 def pile_rows(
@@ -71,7 +69,7 @@ def pile_verdict(
     dimension: str,
     pooled: Floats,
     found: Pile | None,
-    held: Anchors | None,
+    anchored: Anchors | None,
     left: dict[str, Leaving] | None,
 ) -> VerdictsRow:
     """Judge the pooled pile; without labelled images a stacked pile stays open (narrow traffic?)."""
@@ -89,7 +87,7 @@ def pile_verdict(
     if gone > evidence.limits["ladder.missing_share"] and unsettled:
         verdict, finding, reason = Verdict.INCONCLUSIVE, "", say("notes.refusals", share=percent(gone))
     else:
-        verdict, finding, reason = _pile_answer(evidence, found, (low, high), held, left)
+        verdict, finding, reason = _pile_answer(evidence, found, (low, high), anchored, left)
     return writer.verdict("pile", verdict, reason, finding, Share(found.hits, found.n), limit_high=limit)
 
 
@@ -97,7 +95,7 @@ def _pile_answer(
     evidence: Evidence,
     found: Pile,
     ends: tuple[float, float],
-    held: Anchors | None,
+    anchored: Anchors | None,
     left: dict[str, Leaving] | None,
 ) -> tuple[Verdict, str, str]:
     """Compare the interval of the pile with the limit; a stacked one needs people to be a fault."""
@@ -107,27 +105,29 @@ def _pile_answer(
     if ends[0] < limit:
         shares = {"low_share": percent(ends[0]), "high_share": percent(ends[1])}
         return Verdict.INCONCLUSIVE, "", say("scale.pile_open", share=share, **shares)
-    if why := _against(evidence, held, left, found):
+    if why := _against(evidence, anchored, left, found):
         reason = say("scale.stacked", share=share, low=f"{found.low:g}", high=f"{found.high:g}")
         return Verdict.FAIL, "stacked", f"{reason} {why}"
-    key = "scale.narrow_traffic" if held is None else "scale.narrow_labelled"
+    key = "scale.narrow_traffic" if anchored is None else "scale.narrow_labelled"
     return Verdict.INCONCLUSIVE, "narrow_traffic", say(key, share=share)
 
 
-def _against(evidence: Evidence, held: Anchors | None, left: dict[str, Leaving] | None, found: Pile) -> str:
+def _against(
+    evidence: Evidence, anchored: Anchors | None, left: dict[str, Leaving] | None, found: Pile
+) -> str:
     """Say what shows that a pile is the judge's and not the traffic's; "" if nothing does.
 
     Either people's labels on the same items do not stack (and the labelled items' scores do), or bad or good
     images do not leave it.
     """
-    if held is None or left is None:
+    if anchored is None or left is None:
         return ""
     limit, smallest = evidence.limits["scale.pile"], evidence.limits["scale.min_scores"]
-    raw = rounded(evidence.sign * held.scores[~held.chosen])
+    raw = rounded(evidence.sign * anchored.scores[~anchored.chosen])
     inside = int(((raw >= round(found.low, 9)) & (raw < round(found.high, 9))).sum())
     same = len(raw) >= smallest and wilson(inside, len(raw))[0] >= limit
-    if same and held.people is not None and wilson(held.people.hits, held.people.n)[1] < limit:
-        return say("scale.people_spread", share=percent(held.people.share))
+    if same and anchored.people is not None and wilson(anchored.people.hits, anchored.people.n)[1] < limit:
+        return say("scale.people_spread", share=percent(anchored.people.share))
     for side, part in left.items():
         if part.verdict(evidence.limits) == Verdict.FAIL:
             return say(f"scale.stays_{side}", share=percent(part.hits / part.n), n=part.n)
@@ -144,8 +144,8 @@ def run(evidence: Evidence) -> Findings:
 def _scores(evidence: Evidence, dimension: str) -> dict[str, Floats]:
     """Untouched first scores per source, as the judge gave them, and pooled."""
     by_source: dict[str, list[float]] = {}
-    for row in evidence.rows:
-        first = row["axis"] == ORIGINAL and row["repeat"] == 0 and row["dimension"] == dimension
+    for row in evidence.originals:
+        first = row["repeat"] == 0 and row["dimension"] == dimension
         if first and row["state"] == State.OK and row["value"] is not None:
             by_source.setdefault(row["source"], []).append(row["value"])
     found = {source: np.array(values) for source, values in sorted(by_source.items())}
@@ -156,18 +156,18 @@ def _scores(evidence: Evidence, dimension: str) -> dict[str, Floats]:
 def _dimension(evidence: Evidence, dimension: str) -> Findings:
     scores = _scores(evidence, dimension)
     pooled = scores[POOLED]
-    held = anchors(evidence, dimension)
-    correlation = UNDEFINED if held is None else people_correlation(evidence, dimension, held)
+    anchored = anchors(evidence, dimension)
+    correlation = UNDEFINED if anchored is None else people_correlation(evidence, dimension, anchored)
     writer = evidence.writer(NAME, dimension=dimension)
     measures: list[MeasuresRow] = []
-    if held is not None and np.isfinite(correlation.value):
+    if anchored is not None and np.isfinite(correlation.value):
         measures.append(writer.figure("people_correlation", correlation, baseline=PEOPLE))
     verdicts = [_capability(evidence, dimension, pooled, correlation)]
     low, high, step = evidence.card.scale_low, evidence.card.scale_high, evidence.card.scale_step
     left: dict[str, Leaving] | None = None
     if low is None or high is None:
         verdicts.append(writer.verdict("pile", Verdict.MISSING, say("scale.undeclared"), "undeclared"))
-        span = _spanned(evidence, pooled, held)
+        span = _spanned(evidence, pooled, anchored)
         if span[1] > span[0]:
             measures += pile_rows(writer, scores, (span[1] - span[0]) / 10, span[1])
     elif (count := levels(low, high, step)) is not None and count < COARSE_LEVELS:
@@ -176,32 +176,32 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
         width, top = bin_width(low, high, step), last_end(low, high, step)
         measures += pile_rows(writer, scores, width, top)
         found = pile(pooled, width, top) if len(pooled) else None
-        if held is not None and found is not None:
-            left = leaving(evidence, held, found.low, found.high)
-        reached, ends = _reach(evidence, dimension, width, low, high, held)
+        if anchored is not None and found is not None:
+            left = leaving(evidence, anchored, found.low, found.high)
+        reached, ends = _reach(evidence, dimension, width, low, high, anchored)
         measures += reached
         verdicts += [
-            pile_verdict(evidence, dimension, pooled, found, held, left),
+            pile_verdict(evidence, dimension, pooled, found, anchored, left),
             *leaving_verdicts(evidence, dimension, left),
             _beyond_scale(evidence, dimension, pooled, low, high),
             *ends,
         ]
-    if held is not None:
-        measures += anchor_rows(evidence, dimension, held, left)
-    verdicts.append(_absolute(evidence, dimension, verdicts, held))
+    if anchored is not None:
+        measures += anchor_rows(evidence, dimension, anchored, left)
+    verdicts.append(_absolute(evidence, dimension, verdicts, anchored))
     return Findings(measures=tuple(measures), verdicts=tuple(verdicts))
 
 
-def _spanned(evidence: Evidence, pooled: Floats, held: Anchors | None) -> tuple[float, float]:
+def _spanned(evidence: Evidence, pooled: Floats, anchored: Anchors | None) -> tuple[float, float]:
     """Give the range of a scale that nobody declared: what the anchor set spans, else what the scores do."""
     values = pooled
-    if held is not None and held.chosen.any():
-        values = evidence.sign * held.scores[held.chosen]
+    if anchored is not None and anchored.chosen.any():
+        values = evidence.sign * anchored.scores[anchored.chosen]
     return (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
 
 
 def _absolute(
-    evidence: Evidence, dimension: str, verdicts: Sequence[VerdictsRow], held: Anchors | None
+    evidence: Evidence, dimension: str, verdicts: Sequence[VerdictsRow], anchored: Anchors | None
 ) -> VerdictsRow:
     """Grant an absolute scale only where everything above passed."""
     failed = " ".join(row["reason"] for row in verdicts if row["verdict"] == Verdict.FAIL)
@@ -209,10 +209,10 @@ def _absolute(
     finding = ""
     if evidence.card.scale_low is None:
         verdict, reason = Verdict.MISSING, say("scale.undeclared")
-    elif held is not None and failed:
+    elif anchored is not None and failed:
         verdict, finding = Verdict.FAIL, "no_absolute_scale"
         reason = say("scale.absolute_fail", list=failed)
-    elif held is None or any(row["verdict"] == Verdict.MISSING for row in verdicts):
+    elif anchored is None or any(row["verdict"] == Verdict.MISSING for row in verdicts):
         verdict, reason = Verdict.MISSING, say("scale.absolute_missing")
     elif unsettled:
         verdict, reason = Verdict.INCONCLUSIVE, say("scale.absolute_open", list=unsettled)
@@ -261,16 +261,16 @@ def _capability(evidence: Evidence, dimension: str, pooled: Floats, correlation:
 
 
 def _reach(
-    evidence: Evidence, dimension: str, width: float, low: float, high: float, held: Anchors | None
+    evidence: Evidence, dimension: str, width: float, low: float, high: float, anchored: Anchors | None
 ) -> tuple[list[MeasuresRow], list[VerdictsRow]]:
     """Count scores in the first and last bin, damaged rungs included.
 
     An end is unreachable only if enough images that people place there were shown and no score reached it.
     """
-    worst, best = (0, 0) if held is None else (int(held.worst.sum()), int(held.best.sum()))
-    shown = {"lower end": worst, "upper end": best}
+    worst, best = (0, 0) if anchored is None else (int(anchored.worst.sum()), int(anchored.best.sum()))
     if evidence.sign < 0:
-        shown = {"lower end": best, "upper end": worst}
+        worst, best = best, worst
+    shown = {"lower end": worst, "upper end": best}
     values = np.array(
         [row["value"] for row in evidence.rows if row["dimension"] == dimension and row["state"] == State.OK]
     )

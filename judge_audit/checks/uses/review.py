@@ -94,9 +94,9 @@ def _named(evidence: Evidence) -> list[MeasuresRow]:
     for dimension in sorted(reviewed - {OVERALL}):
         parts = _by_source(evidence, dimension).values()
         for end in (TOP, BOTTOM):
-            seen = tuple(part[end] for part in parts if part[end].n > 0)
-            if seen:
-                rows.append(writer.figure(RATE, Rate(seen), kind=end, dimension=dimension))
+            strata = tuple(part[end] for part in parts if part[end].n > 0)
+            if strata:
+                rows.append(writer.figure(RATE, Rate(strata), kind=end, dimension=dimension))
     for end in (TOP, BOTTOM):
         looked = sum(entry.good is not None for entry in drawn(evidence, (end,)))
         for axis, count in axes_named(evidence, end).items():

@@ -44,14 +44,14 @@ def run(evidence: Evidence) -> Findings:
 
 def _pairs(evidence: Evidence) -> list[tuple[str, str, float, float]]:
     """Give item before, item after, and what people found in each, where both were reviewed blind."""
-    seen = {
+    reviewed = {
         (entry.queue, entry.item_id): entry
         for entry in drawn(evidence, (BEFORE, AFTER))
         if entry.blind and entry.good is not None
     }
     pairs = []
-    for (queue, item), entry in sorted(seen.items()):
-        other = seen.get((AFTER, entry.partner))
+    for (queue, item), entry in sorted(reviewed.items()):
+        other = reviewed.get((AFTER, entry.partner))
         if queue == BEFORE and other is not None and other.good is not None and entry.good is not None:
             pairs.append((item, entry.partner, entry.good, other.good))
     return pairs
@@ -72,7 +72,7 @@ def _dimension(evidence: Evidence, dimension: str, pairs: list[tuple[str, str, f
         np.array([place[name] for _, name, _, _ in scored]),
     ]
     before, after = (scores.values[rows, 0] for rows in sides)
-    people = tuple(np.array([pair[at] for pair in scored]) for at in (2, 3))
+    people = np.array([pair[2] for pair in scored]), np.array([pair[3] for pair in scored])
     answered = np.isfinite(before) & np.isfinite(after)
     numbers = np.tile(np.arange(len(scored)), 2)
     clusters = shared_clusters(numbers, scores.clusters[np.concatenate(sides)])
@@ -95,7 +95,7 @@ def _measured(
     evidence: Evidence,
     dimension: str,
     judge: tuple[Floats, Floats],
-    people: tuple[Floats, ...],
+    people: tuple[Floats, Floats],
     clusters: Ints,
     use: Mask,
 ) -> dict[str, Resampled] | None:

@@ -125,16 +125,16 @@ def stratum_of(
         size: How much of the population it holds; else what was recorded, or the sum of 1/inclusion.
     """
     everything = list(entries)
-    seen = [(entry, entry.good) for entry in everything if entry.good is not None]
-    hits = [share if good else 1 - share for _, share in seen]
-    made = weighted_stratum(name, hits, [entry.inclusion or 1.0 for entry, _ in seen])
-    independent = len({clusters.get(entry.item_id, entry.item_id) for entry, _ in seen})
-    shrunk = independent / len(seen) if seen else 1.0
+    reviewed = [(entry, entry.good) for entry in everything if entry.good is not None]
+    hits = [share if good else 1 - share for _, share in reviewed]
+    made = weighted_stratum(name, hits, [entry.inclusion or 1.0 for entry, _ in reviewed])
+    independent = len({clusters.get(entry.item_id, entry.item_id) for entry, _ in reviewed})
+    shrunk = independent / len(reviewed) if reviewed else 1.0
     if size is None:
         size = next((entry.size for entry in everything if entry.size), None)
     if size is None:
         size = sum(1 / (entry.inclusion or 1.0) for entry in everything)
-    return Stratum(name, size, made.hits * shrunk, made.n * shrunk, float(len(everything) - len(seen)))
+    return Stratum(name, size, made.hits * shrunk, made.n * shrunk, float(len(everything) - len(reviewed)))
 
 
 def shared_clusters(numbers: Ints, clusters: Ints) -> Ints:
