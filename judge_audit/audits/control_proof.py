@@ -16,7 +16,7 @@ from judge_audit.measures.estimates import corrected_level
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.judges.controls.pairwise_control import PairControl
     from judge_audit.judges.controls.pixel_control import SeeingControl
@@ -70,8 +70,8 @@ def control_row(
     audit_id: str,
     judge_id: str,
     control: Control | PairControl | SeeingControl,
-    verdicts: Sequence[ResultRow],
-) -> ResultRow:
+    verdicts: Sequence[VerdictsRow],
+) -> VerdictsRow:
     """Say whether a control was convicted of exactly what it declares.
 
     Returns:
@@ -136,7 +136,7 @@ def _fault(check: str, axes: Sequence[str]) -> str:
     return say("controls.fault_on", fault=name, axes=", ".join(known)) if known else name
 
 
-def smallest_shown(measures: Sequence[ResultRow], margin: float, claims: int) -> list[ResultRow]:
+def smallest_shown(measures: Sequence[MeasuresRow], margin: float, claims: int) -> list[MeasuresRow]:
     """Say the smallest premature lift this corpus would have convicted four times out of five.
 
     margin + (z + 0.84)·se per axis, with the judge's own standard error of the edge lift (its 90 % interval
@@ -145,7 +145,7 @@ def smallest_shown(measures: Sequence[ResultRow], margin: float, claims: int) ->
     z = float(special.ndtri((1 + corrected_level(claims)) / 2)) + 0.84
     lifts = [row for row in measures if row["check"] == "premature" and row["measure"] == "edge_lift"]
     whole = [row for row in lifts if row.get("source", POOLED) == row.get("kind", POOLED) == POOLED]
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     for row in whole:
         if row["ci_low"] is None or row["ci_high"] is None or row["n_clusters"] is None:
             continue
@@ -154,7 +154,7 @@ def smallest_shown(measures: Sequence[ResultRow], margin: float, claims: int) ->
         df = row["n_clusters"] - max(strata, 1)
         error = (row["ci_high"] - row["ci_low"]) / 2 / float(special.stdtrit(df, 0.95))
         subject, axis, dimension = same(row)
-        shown: ResultRow = {"audit_id": row["audit_id"], "subject": subject, "check": NAME}
+        shown: MeasuresRow = {"audit_id": row["audit_id"], "subject": subject, "check": NAME}
         shown |= {"measure": "smallest_lift", "axis": axis, "dimension": dimension, "n": row["n"]}
         shown |= {"value": margin + z * error, "is_control": row.get("is_control", False)}
         rows.append(shown)

@@ -64,17 +64,14 @@ def cannot_be_asked(
         measures: What it would have judged.
         every_ladder: Whether it is asked of every ladder.
     """
-    axes = list(evidence.axes) if every_ladder else [POOLED]
+    rows = evidence.writer(check, dimension=OVERALL)
+    key = (
+        f"compared.not_asked.{check}"  # said only where a verdict is due: not every check has such a sentence
+    )
     return Findings(
         verdicts=tuple(
-            {
-                **evidence.key(check, measure, dimension=OVERALL, axis=axis),
-                "verdict": Verdict.MISSING.value,
-                "finding": NOT_ASKED,
-                "reason": say(f"compared.not_asked.{check}"),
-                "provisional": False,
-            }
+            rows.at(axis=axis).verdict(measure, Verdict.MISSING, say(key), NOT_ASKED)
             for measure in measures
-            for axis in axes
+            for axis in (evidence.axes if every_ladder else [POOLED])
         )
     )

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
+from judge_audit.checks.result_rows import point
 from judge_audit.core.vocabulary import ORIGINAL, POOLED, State
-from judge_audit.measures.estimates import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from judge_audit_schemas.rows import ResultRow
 
     from judge_audit.checks.evidence import Evidence
 
@@ -36,24 +34,20 @@ def run(evidence: Evidence) -> Findings:
             if row["axis"] != ORIGINAL:
                 rungs[place, dimension, row["axis"], row["state"], row["rung"]] += 1
         strengths[row["axis"], row["rung"]] = row["strength"]
-    states = {state for _, _, state in lost}
-    measures: list[ResultRow] = []
-    for (source, dimension), n in sorted(asked.items()):
-        for state in sorted(states):
-            hits = lost[source, dimension, state]
-            low, high = wilson(hits, n)
-            key = evidence.key(NAME, "state_share", source=source, dimension=dimension, kind=state)
-            measures.append({**key, "value": hits / n, "ci_low": low, "ci_high": high, "n": n})
-    curves: list[ResultRow] = [
-        {
-            **evidence.key(NAME, "state_count", source=source, dimension=dimension, axis=axis, kind=state),
-            "rung": rung,
-            "strength": strengths[axis, rung],
-            "value": float(count),
-        }
-        for (source, dimension, axis, state, rung), count in sorted(rungs.items())
-    ]
-    return Findings(curves=tuple(curves), measures=tuple(measures))
+    states = sorted({state for _, _, state in lost})
+    rows = evidence.writer(NAME)
+    measures = tuple(
+        rows.share(
+            "state_share", lost[source, dimension, state], n, source=source, dimension=dimension, kind=state
+        )
+        for (source, dimension), n in sorted(asked.items())
+        for state in states
+    )
+    curves = []
+    for (source, dimension, axis, state, rung), count in sorted(rungs.items()):
+        of_rung = rows.at(source=source, dimension=dimension, axis=axis, kind=state)
+        curves.append(point(of_rung.count("state_count", float(count)), rung, strengths[axis, rung]))
+    return Findings(curves=tuple(curves), measures=measures)
 
 
 def _due(evidence: Evidence) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

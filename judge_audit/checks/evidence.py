@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import numpy as np
 import pyarrow.compute as pc
 
-from judge_audit.checks.direct_lifts import by_source
+from judge_audit.checks.result_rows import RowWriter
 from judge_audit.core.vocabulary import ORIGINAL, OVERALL, POOLED, SMALL, State, ZoneBasis
 from judge_audit.measures.lifts import Lifts, Reference, averaged, lifts
 from judge_audit.measures.scale import distinct
@@ -20,17 +20,23 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     import pyarrow as pa
-    from judge_audit_schemas.rows import KeyParts, ResultRow
+    from judge_audit_schemas.rows import CurvesRow, KeyParts, MeasuresRow, ResultRow, VerdictsRow
     from numpy.typing import NDArray
 
+    from judge_audit.checks.result_rows import Place
     from judge_audit.core.limits import Limits
     from judge_audit.judges.cards.card import Card
     from judge_audit.stimuli.axes.axis import Axis
     from judge_audit.stimuli.mismatches.kind import Kind
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.intp]
+    Mask = NDArray[np.bool_]
 
 Thing = TypeVar("Thing")
+
+MIN_DISTINCT = 3
+"""Values that scores must take to rank anything."""
 
 
 class ResponseRow(TypedDict):
@@ -54,9 +60,9 @@ class ResponseRow(TypedDict):
 class Findings:
     """What a check found: rows of `curves`, `measures` and `verdicts`."""
 
-    curves: tuple[ResultRow, ...] = ()
-    measures: tuple[ResultRow, ...] = ()
-    verdicts: tuple[ResultRow, ...] = ()
+    curves: tuple[CurvesRow, ...] = ()
+    measures: tuple[MeasuresRow, ...] = ()
+    verdicts: tuple[VerdictsRow, ...] = ()
 
     def __add__(self, other: Findings) -> Findings:
         """Put the findings of two checks together."""
@@ -65,12 +71,21 @@ class Findings:
         )
 
 
-def joined(*parts: ResultRow, **columns: Any) -> ResultRow:  # noqa: ANN401 - values of named columns
-    """Put the columns of a result row together; later ones win."""
-    row: ResultRow = {}
-    for part in parts:
-        row |= part
-    return cast("ResultRow", {**row, **columns})
+def robust_spread(scores: Floats) -> float:
+    """Robust standard deviation of the scores that are there; the plain one if most are equal."""
+    known = scores[np.isfinite(scores)]
+    if not len(known):
+        return 0.0
+    return float(1.4826 * np.median(np.abs(known - np.median(known)))) or float(known.std())
+
+
+def ranks_anything(scores: Floats, one_value: float) -> bool:
+    """Whether the scores that are there differ enough to rank anything: three values, none of too large a share."""
+    known = scores[np.isfinite(scores)]
+    if not len(known):
+        return False
+    count, top = distinct(known)
+    return count >= MIN_DISTINCT and top <= one_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +138,26 @@ class Climb:
 
     stratum: Stratum
     items: tuple[str, ...]
-    clusters: NDArray[np.intp]
+    clusters: Ints
     originals: Floats
     scores: Floats
-    inert: NDArray[np.bool_]
-    asked: NDArray[np.bool_]
+    inert: Mask
+    asked: Mask
 
-    def lifts_of_repeats(self, rungs: NDArray[np.intp]) -> list[Lifts]:
+    def lifts_of_repeats(self, rungs: Ints) -> list[Lifts]:
         """Lift of each item at a rung of its own (index into the strengths; −1: NaN), per repeat."""
         rows = np.arange(len(self.items))
-        found = []
-        for repeat in range(self.scores.shape[2]):
-            values = np.where(rungs >= 0, self.scores[rows, rungs, repeat], np.nan)
-            found.append(lifts(values, self.originals[:, repeat], self.clusters, self.stratum.reference))
-        return found
+        values = np.where((rungs >= 0)[:, None], self.scores[rows, rungs], np.nan)
+        return [
+            lifts(values[:, repeat], self.originals[:, repeat], self.clusters, self.stratum.reference)
+            for repeat in range(self.scores.shape[2])
+        ]
 
-    def lifts_at(self, rungs: NDArray[np.intp]) -> Lifts:
+    def lifts_at(self, rungs: Ints) -> Lifts:
         """Lift of each item at a rung of its own, over repeats."""
         return averaged(self.lifts_of_repeats(rungs))
 
-    def lost_at(self, rungs: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
+    def lost_at(self, rungs: Ints) -> list[Mask]:
         """Say per repeat for which items a lift was due and is not there; a first score is always due."""
         rows = np.arange(len(self.items))
         return [
@@ -263,24 +278,20 @@ class Evidence:
         """The responses as rows."""
         return self.responses.to_pylist()  # type: ignore[no-any-return]
 
+    def writer(self, check: str, **place: Unpack[Place]) -> RowWriter:
+        """Give what makes the rows of a check, which share their key with this judge's other rows."""
+        key: ResultRow = {"audit_id": self.audit_id, "subject": self.judge_id, "is_control": self.is_control}
+        return RowWriter({**key, "check": check}).at(**place)
+
     def key(self, check: str, measure: str, **parts: Unpack[KeyParts]) -> ResultRow:
         """Make the key columns of a result row."""
-        whole: ResultRow = {
-            "audit_id": self.audit_id,
-            "subject": self.judge_id,
-            "check": check,
-            "measure": measure,
-            "is_control": self.is_control,
-        }
-        return cast("ResultRow", {**whole, **parts})
+        return {**self.writer(check, **parts).shared, "measure": measure}
 
     def strata(self, dimension: str) -> tuple[Stratum, ...]:
         """Gather the untouched scores per source; sources under the coarse limit are pooled."""
-        if dimension not in self._cache:
-            make = self._paired_strata if self.card.compares else self._make_strata
-            self._cache[dimension] = make(dimension)
-        found: tuple[Stratum, ...] = self._cache[dimension]
-        return found
+        if self.card.compares:
+            return self.once(dimension, self._paired_strata)
+        return self.once(dimension, lambda: self._make_strata(dimension))
 
     def _make_strata(self, dimension: str) -> tuple[Stratum, ...]:
         by_source: dict[str, list[ResponseRow]] = {}
@@ -290,36 +301,45 @@ class Evidence:
                 by_source.setdefault(row["source"], []).append(row)
         smallest = self.limits["ladder.coarse_reference"]
         small = sorted(source for source, rows in by_source.items() if len(rows) < smallest)
-        if len(small) > 1 or (small and len(by_source) > 1):
+        if small and len(by_source) > 1:
             pooled = [row for source in small for row in by_source.pop(source)]
             by_source[SMALL] = pooled
         return tuple(self._stratum(source, by_source[source]) for source in sorted(by_source))
 
-    def _paired_strata(self, dimension: str) -> tuple[Stratum, ...]:
-        """Gather what carries ladders, by source; its items stand in the order of their names."""
-        del dimension
-        found = by_source(row for row in self.rows if row["axis"] in self.axes)
-        return tuple(Stratum(source, names, held, 0.0, resolved=True) for source, names, held in found)
+    def _paired_strata(self) -> tuple[Stratum, ...]:
+        """Gather what carries ladders, by source, with a reference that knows the items' clusters alone.
 
-    def _stratum(self, source: str, rows: Sequence[Mapping[str, Any]]) -> Stratum:
+        The preferences of a judge that compares are lifts already, and rest on no untouched scores.
+        """
+        by_source: dict[str, dict[str, str]] = {}
+        for row in self.rows:
+            if row["axis"] in self.axes:
+                by_source.setdefault(row["source"], {})[row["item_id"]] = row["cluster"]
+        found = []
+        for source, cluster_of in sorted(by_source.items()):
+            items = tuple(sorted(cluster_of))
+            names, own = np.unique([cluster_of[item_id] for item_id in items], return_inverse=True)
+            reference = Reference(np.zeros(len(items)), own.astype(np.intp), len(names), direct=True)
+            found.append(Stratum(source, items, reference, 0.0, resolved=True))
+        return tuple(found)
+
+    def _stratum(self, source: str, rows: Sequence[ResponseRow]) -> Stratum:
         ordered = sorted(rows, key=lambda row: row["item_id"])
-        names = sorted({row["cluster"] for row in ordered})
-        number = {name: index for index, name in enumerate(names)}
+        names, clusters = np.unique([row["cluster"] for row in ordered], return_inverse=True)
         values = self.sign * np.array([row["value"] for row in ordered])
-        reference = Reference(values, np.array([number[row["cluster"]] for row in ordered]), len(names))
-        count, top = distinct(values)
-        spread = float(1.4826 * np.median(np.abs(values - np.median(values)))) or float(values.std())
-        resolved = count >= 3 and top <= self.limits["ladder.one_value_share"]
-        return Stratum(source, tuple(row["item_id"] for row in ordered), reference, spread, resolved)
+        reference = Reference(values, clusters, len(names))
+        resolved = ranks_anything(values, self.limits["ladder.one_value_share"])
+        items = tuple(row["item_id"] for row in ordered)
+        return Stratum(source, items, reference, robust_spread(values), resolved)
 
     def climbs(self, axis: str, dimension: str) -> tuple[Climb, ...]:
         """Gather the ladders of an axis, one climb per stratum that has any."""
-        name = f"{dimension}\0{axis}"
-        if name not in self._cache:
+
+        def make() -> tuple[Climb, ...]:
             made = (self._climb(axis, dimension, stratum) for stratum in self.strata(dimension))
-            self._cache[name] = tuple(climb for climb in made if climb is not None)
-        found: tuple[Climb, ...] = self._cache[name]
-        return found
+            return tuple(climb for climb in made if climb is not None)
+
+        return self.once(f"{dimension}\0{axis}", make)
 
     @cached_property
     def _by_axis(self) -> dict[str, list[ResponseRow]]:
@@ -330,9 +350,9 @@ class Evidence:
 
     def unanchored(self, axis: str, dimension: str) -> float:
         """Share of the items on a ladder whose untouched score is missing, so that no lift can be taken."""
-        climbing = {row["item_id"] for row in self._by_axis.get(axis, [])}
-        held = {item_id for stratum in self.strata(dimension) for item_id in stratum.items}
-        return len(climbing - held) / len(climbing) if climbing else 0.0
+        climbing = {row["item_id"] for row in self.of_axis(axis)}
+        anchored = {item_id for stratum in self.strata(dimension) for item_id in stratum.items}
+        return len(climbing - anchored) / len(climbing) if climbing else 0.0
 
     def of_axis(self, axis: str) -> list[ResponseRow]:
         """The responses on one axis, or to one sight probe."""
@@ -348,12 +368,11 @@ class Evidence:
     @property
     def originals(self) -> list[ResponseRow]:
         """The untouched responses, all repeats."""
-        return self._by_axis.get(ORIGINAL, [])
+        return self.of_axis(ORIGINAL)
 
     def _climb(self, axis: str, dimension: str, stratum: Stratum) -> Climb | None:
-        rows = [row for row in self._by_axis.get(axis, []) if row["dimension"] in (dimension, POOLED)]
-        held = set(stratum.items)
-        items = tuple(sorted({row["item_id"] for row in rows} & held))
+        rows = [row for row in self.of_axis(axis) if row["dimension"] in (dimension, POOLED)]
+        items = tuple(sorted({row["item_id"] for row in rows} & set(stratum.items)))
         if not items:
             return None
         place = {item_id: index for index, item_id in enumerate(items)}

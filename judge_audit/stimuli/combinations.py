@@ -2,7 +2,7 @@
 
 Two rounds. *Soundings* are planned with the zones and know no score: every pair of axes, on a few items of
 each half of the clusters. What is *chosen* by a judge's own scores on one half (see
-`checks.ladders.headroom_choice`) is then planned for all ladder items. Each round is a plan of its own in the table
+`checks.ladders.headroom`) is then planned for all ladder items. Each round is a plan of its own in the table
 `probes`, named by what it rests on, so that a killed audit finds it again.
 
 Each axis stands at 1/√k of the item's last imperceptible rung: visibilities add in quadrature (an assumption),

@@ -12,7 +12,7 @@ from judge_audit_schemas.rows import CallsRow, ProbesRow
 from judge_audit.audits.stages.answers import responses
 from judge_audit.audits.stages.plan import count_asked, unanswered
 from judge_audit.checks.evidence import Evidence
-from judge_audit.checks.ladders.headroom_choice import choose
+from judge_audit.checks.ladders.headroom import choose
 from judge_audit.core.limits import read_limits
 from judge_audit.core.tables import empty, from_rows, rows_of, sort_by_key
 from judge_audit.core.vocabulary import ORIGINAL, State

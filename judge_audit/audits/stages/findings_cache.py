@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import pyarrow as pa
 import xxhash
 
-from judge_audit.checks.evidence import Findings, joined
+from judge_audit.checks.evidence import Findings
 from judge_audit.core.digests import canonical_json, plain, text_digest
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class FindingsCache:
         if cached is None or not _is_findings(cached):
             return None
         self.used[key] = cached
-        rows = [tuple(joined({"audit_id": audit_id}, **row) for row in cached[name]) for name in TABLES]
+        rows = [tuple(cast("Any", {"audit_id": audit_id, **row}) for row in cached[name]) for name in TABLES]
         return Findings(*rows)
 
     def put(self, key: str, findings: Findings) -> None:

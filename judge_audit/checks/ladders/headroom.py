@@ -2,27 +2,29 @@
 
 Single axes come from the ladders, at each image's last imperceptible rung. Combined probes are answers on an
 axis `combo:<axis>&<axis>` (rung 1, strength their joint visibility; each axis at 1/√k of its own last
-imperceptible rung), for a combination chosen by the judge's own scores with `@0` or `@1`, the half it was chosen
-on (see `half_of`). Soundings, scored on few images to choose by, are no candidates. The verdict needs combined
-probes: of single axes *premature* says the same. It is provisional until combined rungs have been read, since
-that visibilities add in quadrature is an assumption.
+imperceptible rung), for a combination chosen by the judge's own scores (see `choose`) with `@0` or `@1`, the half
+of the clusters it was chosen on (see `half_of`). Soundings, scored on few images to choose by, are no candidates.
+The verdict needs combined probes: of single axes *premature* says the same. It is provisional until combined rungs
+have been read, since that visibilities add in quadrature is an assumption.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question
+from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question, item_rungs
 from judge_audit.checks.ladders.missing_lifts import edges
-from judge_audit.core.formatting import finite, number, percent
+from judge_audit.checks.result_rows import deciding_level, interval_words
+from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, State, Verdict, ZoneBasis
-from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, below, corrected_level, items_needed
+from judge_audit.measures.estimates import NOTHING, below, items_needed
 from judge_audit.measures.headroom import (
     COMBO,
     GREEDY,
@@ -30,22 +32,26 @@ from judge_audit.measures.headroom import (
     SINGLE,
     Candidate,
     Forecast,
+    Foretold,
+    Named,
+    Seen,
+    best_pair,
+    combo_axis,
     cross_fitted,
+    greedy,
     half_of,
     image_maximum,
     read_combo,
 )
 from judge_audit.measures.lifts import Lifts
+from judge_audit.stimuli.combinations import combinable, compatible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
-    from judge_audit.checks.evidence import Climb, Evidence, Stratum
-
-    Ints = NDArray[np.intp]
+    from judge_audit.checks.evidence import Climb, Evidence, Floats, Ints, Stratum
 
 NAME = "headroom"
 MEASURE = "headroom"
@@ -66,17 +72,18 @@ class Place:
 
 def run(evidence: Evidence) -> Findings:
     """Forecast the headroom of every family of recipes, and judge that of all of them together."""
-    findings = Findings()
-    for dimension in evidence.dimensions:
-        candidates, halves = gathered(evidence, dimension)
-        if not candidates:
-            continue
-        whole = cross_fitted(candidates, halves)
-        if not evidence.is_control:
-            findings += Findings(measures=tuple(_measures(evidence, dimension, candidates, halves)))
-        if any(candidate.axis.startswith(COMBO) for candidate in candidates):
-            findings += Findings(verdicts=(_verdict(evidence, dimension, candidates, whole),))
-    return findings
+    return sum((_dimension(evidence, dimension) for dimension in evidence.dimensions), Findings())
+
+
+def _dimension(evidence: Evidence, dimension: str) -> Findings:
+    candidates, halves = gathered(evidence, dimension)
+    if not candidates:
+        return Findings()
+    measures = () if evidence.is_control else _measures(evidence, dimension, candidates, halves)
+    combined = any(candidate.axis.startswith(COMBO) for candidate in candidates)
+    whole = cross_fitted(candidates, halves)
+    verdicts = (_verdict(evidence, dimension, candidates, whole),) if combined else ()
+    return Findings(measures=tuple(measures), verdicts=verdicts)
 
 
 def gathered(
@@ -112,7 +119,7 @@ def _is_sounding(candidate: Candidate) -> bool:
 
 def _place(evidence: Evidence, stratum: Stratum, axes: Sequence[str], dimension: str) -> Place:
     """Gather the items of a source that carry any recipe."""
-    held = {
+    carrying = {
         item_id
         for axis in axes
         for climb in evidence.climbs(axis, dimension)
@@ -121,7 +128,7 @@ def _place(evidence: Evidence, stratum: Stratum, axes: Sequence[str], dimension:
     }
     cluster = dict(zip(stratum.items, stratum.reference.clusters.tolist(), strict=True))
     home = {row["item_id"]: row["cluster"] for row in evidence.originals}
-    items = tuple(item_id for item_id in stratum.items if item_id in held)
+    items = tuple(item_id for item_id in stratum.items if item_id in carrying)
     return Place(
         stratum,
         {item_id: at for at, item_id in enumerate(items)},
@@ -150,61 +157,46 @@ def _rungs(question: Question, climb: Climb) -> Ints:
     """Give each item's last imperceptible rung; of a combined probe the only one."""
     if question.axis.startswith(COMBO):
         return np.where(climb.inert[:, 0], -1, 0)
-    return np.array([-1 if entry is None else entry.rung for entry in edges(question, climb)])
+    return item_rungs(edges(question, climb))
 
 
-def _spread_out(place: Place, items: Sequence[str], given: Sequence[Lifts], repeats: int) -> list[Lifts]:
+def _spread_out(place: Place, items: Sequence[str], lifts: Sequence[Lifts], repeats: int) -> list[Lifts]:
     """Put lifts, repeat by repeat, where their items stand among all of the source."""
     shape = (len(place.at), place.stratum.reference.n_clusters)
     rows = [place.at[item_id] for item_id in items]
-    found = []
+    spread = []
     for repeat in range(repeats):
         values, without = np.full(shape[0], np.nan), np.full(shape, np.nan)
-        if repeat < len(given):
-            values[rows], without[rows] = given[repeat].values, given[repeat].without
-        found.append(Lifts(values, without, place.clusters))
-    return found
-
-
-def _row(evidence: Evidence, measure: str, dimension: str, estimate: Estimate, **parts: str) -> ResultRow:
-    low, high = estimate.interval(PASS_LEVEL)
-    return {
-        **evidence.key(NAME, measure, dimension=dimension, **parts),
-        "value": finite(estimate.value),
-        "ci_low": finite(low),
-        "ci_high": finite(high),
-        "n": estimate.n,
-        "n_clusters": estimate.n_clusters,
-    }
+        if repeat < len(lifts):
+            values[rows], without[rows] = lifts[repeat].values, lifts[repeat].without
+        spread.append(Lifts(values, without, place.clusters))
+    return spread
 
 
 def _measures(
     evidence: Evidence, dimension: str, candidates: Sequence[Candidate], halves: Sequence[Ints]
-) -> list[ResultRow]:
-    """Give every family's headroom with the direction ridden, and the best of each image with its price."""
-    rows: list[ResultRow] = []
+) -> Iterator[MeasuresRow]:
+    """Give every family's headroom with the direction taken, and the best of each image with its price."""
+    rows = evidence.writer(NAME, dimension=dimension)
     for family in (SINGLE, PAIR, GREEDY, POOLED):
         own = [entry for entry in candidates if family in {POOLED, read_combo(entry.axis).family}]
         found = cross_fitted(own, halves)
         if found is None or (family == POOLED and len({read_combo(e.axis).family for e in own}) < 2):
             continue
-        rows.append(_row(evidence, MEASURE, dimension, found.transferable, kind=family))
+        yield rows.figure(MEASURE, found.transferable, kind=family)
         ridden = dict(zip(found.chosen, found.ridden, strict=True))
         # Chosen on both halves, a recipe is tried on all images.
         for axis, estimate in ridden.items() if len(ridden) > 1 else [(found.chosen[0], found.transferable)]:
-            rows.append(_row(evidence, "ridden", dimension, estimate, kind=family, axis=axis))
-    rows.append(_row(evidence, "image_maximum", dimension, image_maximum(candidates, fresh=False)))
+            yield rows.figure("ridden", estimate, kind=family, axis=axis)
+    yield rows.figure("image_maximum", image_maximum(candidates, fresh=False))
     if min(len(entry.repeats) for entry in candidates) > 1:
-        again = image_maximum(candidates, fresh=True)
-        rows.append(_row(evidence, "image_maximum_fresh", dimension, again))
-    budget = evidence.key(NAME, "image_budget", dimension=dimension)
-    rows.append({**budget, "value": float(sum(len(entry.repeats) for entry in candidates))})
-    return rows
+        yield rows.figure("image_maximum_fresh", image_maximum(candidates, fresh=True))
+    yield rows.count("image_budget", float(sum(len(entry.repeats) for entry in candidates)))
 
 
 def _verdict(
     evidence: Evidence, dimension: str, candidates: Sequence[Candidate], forecast: Forecast | None
-) -> ResultRow:
+) -> VerdictsRow:
     """Judge what transfers."""
     margin = evidence.limits["headroom.margin"]
     claims = len(evidence.dimensions)
@@ -218,31 +210,29 @@ def _verdict(
         notes.append(say("notes.refusals", share=percent(share)))
     elif judged.verdict == Verdict.PASS:
         judged, notes = _supported(evidence, dimension, judged)
-    words = {"value": number(estimate.value), "low": number(estimate.interval(PASS_LEVEL)[0])}
-    words["high"] = number(estimate.interval(PASS_LEVEL)[1])
-    words["list"] = say("headroom.or").join(dict.fromkeys(map(_told, forecast.chosen if forecast else ())))
-    sentence = judged.finding or judged.verdict.value
+    recipes = dict.fromkeys(_recipe(axis) for axis in (forecast.chosen if forecast else ()))
     provisional = not _read(evidence, forecast)
     if provisional:
         notes.append(say("headroom.provisional"))
     needed = None
     if answer.verdict == Verdict.INCONCLUSIVE and judged.verdict == Verdict.INCONCLUSIVE:
         needed = items_needed(estimate, margin, claims, high=margin)
-    low, high = estimate.interval(corrected_level(claims) if judged.finding else PASS_LEVEL)
-    return {
-        **evidence.key(NAME, MEASURE, dimension=dimension),
-        "value": finite(estimate.value),
-        "ci_low": finite(low),
-        "ci_high": finite(high),
-        "n": estimate.n,
-        "n_needed": needed,
-        "limit_low": None,
-        "limit_high": margin,
-        "verdict": judged.verdict.value,
-        "finding": judged.finding,
-        "provisional": provisional,
-        "reason": " ".join([say(f"headroom.{sentence}", **words), *notes]),
-    }
+    sentence = say(
+        f"headroom.{judged.finding or judged.verdict.value}",
+        list=say("headroom.or").join(recipes),
+        **interval_words(estimate),
+    )
+    return evidence.writer(NAME, dimension=dimension).verdict(
+        MEASURE,
+        judged.verdict,
+        " ".join([sentence, *notes]),
+        judged.finding,
+        estimate,
+        deciding_level(judged.verdict, claims),
+        n_needed=needed,
+        limit_high=margin,
+        provisional=provisional,
+    )
 
 
 def _lost(evidence: Evidence, dimension: str, candidates: Sequence[Candidate]) -> float:
@@ -282,9 +272,69 @@ def _read(evidence: Evidence, forecast: Forecast | None) -> bool:
     return forecast is not None and all(bases.get(a, {""}) <= read for a in forecast.chosen)
 
 
-def _told(axis: str) -> str:
+def _recipe(axis: str) -> str:
     """Name a recipe for people."""
     return say("headroom.and").join(read_combo(axis).axes)
+
+
+def choose(evidence: Evidence) -> list[Named]:
+    """Choose, on each half, the pair of axes and the larger combination that promise the largest lift.
+
+    Args:
+        evidence: Ladders and soundings of one judge. Where it has several dimensions and no overall one, lifts
+            are averaged over them.
+
+    Returns:
+        At most two recipes of each half, marked with it; none where fewer than two axes have zones.
+    """
+    lifts, halves = _lifts(evidence)
+    order = [axis for axis in combinable(evidence.axes) if axis in lifts]
+    found = []
+    for half in (0, 1):
+        own = {axis: values[halves == half] for axis, values in lifts.items()}
+        alone = {axis: mean for axis in order if np.isfinite(mean := _mean(own[axis]))}
+        joint = {
+            pair: measured
+            for pair in combinations(alone, 2)
+            if (measured := _seen(own.get(combo_axis(Named(pair))))) is not None
+        }
+        model = Foretold(alone, joint)
+        pair = best_pair(model, compatible)
+        if pair is None:
+            continue
+        more = greedy(model, pair, compatible)
+        found += [Named(axes, half) for axes in dict.fromkeys((pair, more))]
+    return found
+
+
+def _lifts(evidence: Evidence) -> tuple[Mapping[str, Floats], Ints]:
+    """Give every recipe's lift of each item (NaN where it was not scored), and the items' halves."""
+    by_axis: dict[str, list[Floats]] = {}
+    halves = np.zeros(0, np.intp)
+    for dimension in evidence.dimensions:
+        candidates, own = gathered(evidence, dimension, soundings=True)
+        if not candidates:
+            continue
+        halves = np.concatenate(own)
+        for candidate in candidates:
+            values = np.concatenate([part.values for part in candidate.lifts])
+            by_axis.setdefault(candidate.axis, []).append(values)
+    # Each dimension may rank another set of items; only dimensions that rank as many are averaged.
+    same = {axis: [part for part in parts if len(part) == len(halves)] for axis, parts in by_axis.items()}
+    return {axis: np.mean(np.stack(parts), axis=0) for axis, parts in same.items() if parts}, halves
+
+
+def _mean(values: Floats) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _seen(values: Floats | None) -> Seen | None:
+    """Give a pair's mean lift with its error; None where fewer than two images tell."""
+    known = values[np.isfinite(values)] if values is not None else np.zeros(0)
+    if len(known) < 2:
+        return None
+    return Seen(float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known))))
 
 
 CHECK = Check(NAME, run, judges=("headroom",))

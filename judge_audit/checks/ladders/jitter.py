@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question, decided, unpictured
+from judge_audit.checks.ladders.ladder_question import (
+    Bounds,
+    Judged,
+    Question,
+    ask_ladders,
+    decided,
+    item_rungs,
+)
 from judge_audit.checks.ladders.missing_lifts import bound, edges, missing_share, replaced, retest, sizes
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
@@ -16,8 +21,7 @@ from judge_audit.measures.estimates import NOTHING, Estimate, below
 from judge_audit.measures.lifts import combined_mean, difference
 
 if TYPE_CHECKING:
-    from judge_audit.checks.evidence import Climb, Evidence
-    from judge_audit.checks.ladders.missing_lifts import Ints, Mask
+    from judge_audit.checks.evidence import Climb, Evidence, Ints, Mask
     from judge_audit.measures.lifts import Lifts
 
 NAME = "jitter"
@@ -27,25 +31,15 @@ MEASURE = "jitter"
 def run(evidence: Evidence) -> Findings:
     """Measure mean |lift| at the last imperceptible rung minus mean |lift| between two untouched repeats."""
     margin = evidence.limits["jitter.margin"]
-    findings = Findings()
-    if not evidence.axes:
-        return unpictured(evidence, NAME, MEASURE)
-    for dimension in evidence.dimensions:
-        for axis in evidence.axes:
-            question = Question(evidence, NAME, MEASURE, axis, dimension, Bounds(None, margin, margin))
-            for variant in question.variants():
-                findings += _judge(variant)
-    return findings
+    return ask_ladders(evidence, NAME, MEASURE, Bounds(None, margin, margin), _judge)
 
 
 def _judge(question: Question) -> Findings:
-    if (unseen := question.unseen()) is not None:
-        return unseen
     climbs = question.climbs
     found = [edges(question, climb) for climb in climbs]
     if not any(entry is not None for part in found for entry in part):
         return question.unanswered("missing.items")
-    rungs = [np.array([-1 if entry is None else entry.rung for entry in part]) for part in found]
+    rungs = [item_rungs(part) for part in found]
     noise = [retest(question.evidence, climb, question.dimension) for climb in climbs]
 
     def part(climb: Climb, at: Ints, own: tuple[Lifts, Mask], way: bool | None) -> Lifts:  # noqa: FBT001
@@ -73,9 +67,7 @@ def _judge(question: Question) -> Findings:
     if whole is NOTHING:
         notes.insert(0, say("jitter.no_repeats", axis=question.axis))
     verdict = question.answered(whole, judged, notes)
-    return Findings(
-        measures=(question.measured(whole) | {"n_needed": verdict["n_needed"]},), verdicts=(verdict,)
-    )
+    return Findings(measures=(question.measured(whole, verdict["n_needed"]),), verdicts=(verdict,))
 
 
 CHECK = Check(NAME, run, judges=("jitter",), every_ladder=True)

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judge_audit.checks.evidence import Climb, Evidence, Findings, Zone
+from judge_audit.checks.result_rows import RowWriter, deciding_level, interval_words
 from judge_audit.checks.sight.sight import unseen
-from judge_audit.core.formatting import about, finite, number, percent
+from judge_audit.core.formatting import about, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, READ, SMALL, Verdict, ZoneBasis
-from judge_audit.measures.estimates import (
-    NOTHING,
-    PASS_LEVEL,
-    Answer,
-    Estimate,
-    corrected_level,
-    items_needed,
-)
+from judge_audit.measures.estimates import NOTHING, Answer, Estimate, items_needed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
+
+    from judge_audit.checks.evidence import Ints
+    from judge_audit.measures.ladders import Edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +91,6 @@ class Question:
         """The rungs."""
         return self.evidence.axes[self.axis].strengths
 
-    def limit(self, name: str) -> float:
-        """Give a limit in force."""
-        return self.evidence.limits[name]
-
     def zone_of(self, item_id: str) -> Zone | None:
         """Give an item's zone, None where nobody can say."""
         zone = self.evidence.zone_of.get((item_id, self.axis))
@@ -116,54 +109,48 @@ class Question:
         if {ZoneBasis.READINGS, ZoneBasis.QUANTILES} <= bases:
             yield replace(self, kind=READ)
 
-    def key(self, measure: str, **parts: Any) -> ResultRow:  # noqa: ANN401
-        """Make the key columns of a row on this axis."""
-        place = {"axis": self.axis, "dimension": self.dimension}
-        if self.kind != POOLED:
-            place["kind"] = self.kind
-        return self.evidence.key(self.check, measure, **place, **parts)
+    @property
+    def rows(self) -> RowWriter:
+        """What makes the rows on this axis."""
+        return self.evidence.writer(self.check, axis=self.axis, dimension=self.dimension, kind=self.kind)
 
-    def measured(self, estimate: Estimate, measure: str = "", **parts: Any) -> ResultRow:  # noqa: ANN401
-        """Make a row of `measures` (or, with rung and strength, of `curves`) with its 90 % interval."""
-        return self.key(measure or self.measure, **parts) | figure_columns(estimate)
+    def measured(self, estimate: Estimate, needed: int | None = None) -> MeasuresRow:
+        """Make the row of `measures` that answers, with the number of items that would settle it."""
+        return {**self.rows.figure(self.measure, estimate), "n_needed": needed}
 
-    def answered(self, estimate: Estimate, judged: Judged, notes: Sequence[str] = ()) -> ResultRow:
+    def answered(self, estimate: Estimate, judged: Judged, notes: Sequence[str] = ()) -> VerdictsRow:
         """Make a row of `verdicts`, with its reason in words."""
         needed = None
-        said = [*judged.notes, *notes]
+        sentences = [*judged.notes, *notes]
         unsettled = judged.verdict == Verdict.INCONCLUSIVE
         # What other reasons leave open, more items do not settle.
         if unsettled and estimate is not NOTHING and not judged.notes:
             needed, sentence = self._settling(estimate)
-            said.insert(0, sentence)
+            sentences.insert(0, sentence)
         if self.provisional and judged.verdict != Verdict.MISSING:
-            said.append(say("notes.provisional"))
-        level = corrected_level(self.evidence.claims) if judged.verdict == Verdict.FAIL else PASS_LEVEL
-        low, high = estimate.interval(level)
-        return {
-            **self.key(self.measure),
-            "value": finite(estimate.value),
-            "ci_low": finite(low),
-            "ci_high": finite(high),
-            "n": estimate.n,
-            "n_needed": needed,
-            "limit_low": self.bounds.low,
-            "limit_high": self.bounds.high,
-            "verdict": judged.verdict.value,
-            "finding": judged.finding,
-            "provisional": self.provisional,
-            "reason": " ".join(part for part in [self._sentence(estimate, judged), *said] if part),
-        }
+            sentences.append(say("notes.provisional"))
+        return self.rows.verdict(
+            self.measure,
+            judged.verdict,
+            " ".join(part for part in [self._sentence(estimate, judged), *sentences] if part),
+            judged.finding,
+            estimate,
+            deciding_level(judged.verdict, self.evidence.claims),
+            n_needed=needed,
+            limit_low=self.bounds.low,
+            limit_high=self.bounds.high,
+            provisional=self.provisional,
+        )
 
     def _sentence(self, estimate: Estimate, judged: Judged) -> str:
         """Say what was found; "" where nothing could be."""
         nothing = judged.verdict == Verdict.INCONCLUSIVE and not estimate.usable
         if judged.verdict == Verdict.MISSING or nothing:
             return ""
-        low, high = estimate.interval(PASS_LEVEL)
-        words = {"value": number(estimate.value), "low": number(low), "high": number(high)}
         spoken = f"compared.{self.check}" if self.evidence.card.compares else self.check
-        return say(f"{spoken}.{judged.finding or judged.verdict.value}", axis=self.axis, **words)
+        return say(
+            f"{spoken}.{judged.finding or judged.verdict.value}", axis=self.axis, **interval_words(estimate)
+        )
 
     def _settling(self, estimate: Estimate) -> tuple[int | None, str]:
         """Say how many items would settle an open question."""
@@ -180,14 +167,14 @@ class Question:
             why: Key of the sentence for items that can be ranked and have zones.
         """
         known = any(axis == self.axis for _, axis in self.evidence.zone_of)
+        verdict = Verdict.INCONCLUSIVE
         if self.axis in self.evidence.unreliable_axes:
-            judged = Judged(Verdict.INCONCLUSIVE, "", (say("missing.unreliable", axis=self.axis),))
+            why = "missing.unreliable"
         elif not known:
-            judged = Judged(Verdict.MISSING, "", (say("missing.zones", axis=self.axis),))
+            verdict, why = Verdict.MISSING, "missing.zones"
         elif not self.climbs:
-            judged = Judged(Verdict.INCONCLUSIVE, "", (say("missing.resolution", axis=self.axis),))
-        else:
-            judged = Judged(Verdict.INCONCLUSIVE, "", (say(why, axis=self.axis),))
+            why = "missing.resolution"
+        judged = Judged(verdict, "", (say(why, axis=self.axis),))
         return Findings(verdicts=(self.answered(NOTHING, judged),))
 
     def unseen(self) -> Findings | None:
@@ -197,7 +184,7 @@ class Question:
         """
         if not unseen(self.evidence, self.axis, self.dimension):
             return None
-        share = percent(self.limit("sight.unseen"))
+        share = percent(self.evidence.limits["sight.unseen"])
         judged = Judged(Verdict.MISSING, "unseen", (say("missing.unseen", axis=self.axis, share=share),))
         return Findings(verdicts=(self.answered(NOTHING, judged),))
 
@@ -205,7 +192,7 @@ class Question:
         """Say what qualifies every verdict on these climbs."""
         notes = []
         if self.coarse:
-            notes.append(say("notes.coarse", smallest=int(self.limit("ladder.coarse_reference"))))
+            notes.append(say("notes.coarse", smallest=int(self.evidence.limits["ladder.coarse_reference"])))
         if any(climb.stratum.source == SMALL for climb in self.climbs):
             notes.append(say("notes.pooled"))
         single = [climb.stratum.source for climb in self.climbs if len(np.unique(climb.clusters)) < 2]
@@ -216,14 +203,14 @@ class Question:
     @property
     def coarse(self) -> bool:
         """Whether a stratum is too small for its lifts to support a pass."""
-        smallest = self.limit("ladder.coarse_reference")
+        smallest = self.evidence.limits["ladder.coarse_reference"]
         ranked = [climb.stratum for climb in self.climbs if not climb.stratum.reference.direct]
         return any(len(stratum.items) < smallest for stratum in ranked)
 
     def complete(self, judged: Judged) -> Judged:
         """Leave open what too many missing untouched scores, or a source without resolution, leave open."""
         share = self.evidence.unanchored(self.axis, self.dimension)
-        if share > self.limit("ladder.missing_share"):
+        if share > self.evidence.limits["ladder.missing_share"]:
             return Judged(Verdict.INCONCLUSIVE, "", (say("notes.refusals", share=percent(share)),))
         mute = len(self.climbs) < len(self.evidence.climbs(self.axis, self.dimension))
         if mute and judged.verdict == Verdict.PASS:
@@ -235,7 +222,7 @@ class Question:
         if judged.verdict != Verdict.PASS:
             return judged
         share = self.no_room_share(upwards=True)
-        if share > self.limit("ladder.no_room_share"):
+        if share > self.evidence.limits["ladder.no_room_share"]:
             return judged.opened(say("notes.no_room", share=percent(share)))
         return judged.opened() if self.coarse else judged
 
@@ -253,7 +240,7 @@ class Question:
     def stands_however_filled(self, share: float, judge: Callable[[bool | None], Judged]) -> Judged:
         """Judge what was observed; with too many missing scores, only if every way of filling agrees."""
         observed = judge(None)
-        if share <= self.limit("ladder.missing_share"):
+        if share <= self.evidence.limits["ladder.missing_share"]:
             return observed
         others = [judge(way) for way in (True, False)]
         if all((other.verdict, other.finding) == (observed.verdict, observed.finding) for other in others):
@@ -261,54 +248,32 @@ class Question:
         return Judged(Verdict.INCONCLUSIVE, "", (say("notes.refusals", share=percent(share)),))
 
 
-def unpictured(evidence: Evidence, check: str, measure: str) -> Findings:
-    """Say of a question about ladders that no picture is in reach to draw one on."""
-    rows: list[ResultRow] = [
-        {
-            **evidence.key(check, measure, dimension=dimension),
-            "verdict": Verdict.MISSING.value,
-            "finding": "",
-            "reason": say("missing.pictures"),
-            "provisional": False,
-        }
+def ask_ladders(
+    evidence: Evidence, check: str, measure: str, bounds: Bounds, judge: Callable[[Question], Findings]
+) -> Findings:
+    """Ask a question of every axis in every dimension, and say where it cannot be asked.
+
+    It cannot without a picture in reach to draw ladders on, nor of a ladder outside what the judge looks at.
+    """
+    if not evidence.axes:
+        reason = say("missing.pictures")
+        verdicts = (
+            evidence.writer(check, dimension=dimension).verdict(measure, Verdict.MISSING, reason)
+            for dimension in evidence.dimensions
+        )
+        return Findings(verdicts=tuple(verdicts))
+    questions = (
+        Question(evidence, check, measure, axis, dimension, bounds)
         for dimension in evidence.dimensions
-    ]
-    return Findings(verdicts=tuple(rows))
+        for axis in evidence.axes
+    )
+    variants = (variant for question in questions for variant in question.variants())
+    return sum((variant.unseen() or judge(variant) for variant in variants), Findings())
 
 
-class Figured(Protocol):
-    """A figure with its interval: an `Estimate`, or one from resampling."""
-
-    @property
-    def value(self) -> float:
-        """The figure."""
-        ...
-
-    @property
-    def n(self) -> int:
-        """Items behind it."""
-        ...
-
-    @property
-    def n_clusters(self) -> int:
-        """Independent clusters behind it."""
-        ...
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Give its interval at a level in (0, 1)."""
-        ...
-
-
-def figure_columns(figure: Figured) -> ResultRow:
-    """Write a figure into the columns that every row of results has: value, 90 % interval, items, clusters."""
-    low, high = figure.interval(PASS_LEVEL)
-    return {
-        "value": finite(figure.value),
-        "ci_low": finite(low),
-        "ci_high": finite(high),
-        "n": figure.n,
-        "n_clusters": figure.n_clusters,
-    }
+def item_rungs(entries: Sequence[Edge | None]) -> Ints:
+    """Give each item's rung, −1 where it has none."""
+    return np.array([-1 if entry is None else entry.rung for entry in entries])
 
 
 def decided(answer: Answer, findings: tuple[str, str]) -> Judged:

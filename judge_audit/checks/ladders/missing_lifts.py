@@ -13,14 +13,8 @@ from judge_audit.measures.lifts import Lifts, absolute, averaged, difference, ex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from judge_audit.checks.evidence import Climb, Evidence
+    from judge_audit.checks.evidence import Climb, Evidence, Ints, Mask
     from judge_audit.checks.ladders.ladder_question import Question
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
 
 
 def edges(question: Question, climb: Climb) -> list[Edge | None]:
@@ -34,14 +28,11 @@ def edges(question: Question, climb: Climb) -> list[Edge | None]:
 
 def filled(climb: Climb, rungs: Ints, *, highest: bool | None) -> Lifts:
     """Lift of each item at its rung, missing scores filled in with the extreme lift if asked."""
-    observed = climb.lifts_of_repeats(rungs)
     if highest is None:
-        return averaged(observed)
+        return climb.lifts_at(rungs)
+    parts = enumerate(zip(climb.lifts_of_repeats(rungs), climb.lost_at(rungs), strict=True))
     return averaged(
-        [
-            replaced(part, lost, extremes(climb, repeat, highest=highest))
-            for repeat, (part, lost) in enumerate(zip(observed, climb.lost_at(rungs), strict=True))
-        ]
+        [replaced(part, lost, extremes(climb, at, highest=highest)) for at, (part, lost) in parts]
     )
 
 
@@ -52,18 +43,12 @@ def extremes(climb: Climb, repeat: int, *, highest: bool) -> Lifts:
     return extreme_lifts(own, climb.clusters, climb.stratum.reference, highest=highest)
 
 
-def largest_size(climb: Climb, repeat: int) -> Lifts:
-    """Give the largest size a lift could have had in either direction."""
-    up, down = (absolute(extremes(climb, repeat, highest=way)) for way in (True, False))
-    return replaced(down, up.values > down.values, up)
-
-
-def replaced(given: Lifts, where: NDArray[np.bool_], other: Lifts) -> Lifts:
+def replaced(own: Lifts, where: Mask, other: Lifts) -> Lifts:
     """Take some items' lifts from elsewhere."""
     return Lifts(
-        np.where(where, other.values, given.values),
-        np.where(where[:, None], other.without, given.without),
-        given.clusters,
+        np.where(where, other.values, own.values),
+        np.where(where[:, None], other.without, own.without),
+        own.clusters,
     )
 
 
@@ -116,15 +101,15 @@ def sizes(climb: Climb, rungs: Ints, *, highest: bool | None) -> Lifts:
 
     Missing ones are filled in, if asked, with the largest size possible in either direction, or with 0.
     """
-    found = []
-    pairs = zip(climb.lifts_of_repeats(rungs), climb.lost_at(rungs), strict=True)
-    for repeat, (part, lost) in enumerate(pairs):
-        size = absolute(part)
-        found.append(size if highest is None else replaced(size, lost, bound(climb, repeat, highest=highest)))
-    return averaged(found)
+    sizes_of = [absolute(part) for part in climb.lifts_of_repeats(rungs)]
+    if highest is None:
+        return averaged(sizes_of)
+    parts = enumerate(zip(sizes_of, climb.lost_at(rungs), strict=True))
+    return averaged([replaced(size, lost, bound(climb, at, highest=highest)) for at, (size, lost) in parts])
 
 
 def bound(climb: Climb, repeat: int, *, highest: bool) -> Lifts:
-    """Give the largest size a lost lift could have had, or none at all."""
-    largest = largest_size(climb, repeat)
+    """Give the largest size a lost lift could have had in either direction, or none at all."""
+    up, down = (absolute(extremes(climb, repeat, highest=way)) for way in (True, False))
+    largest = replaced(down, up.values > down.values, up)
     return largest if highest else difference(largest, largest)

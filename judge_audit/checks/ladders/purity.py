@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.evidence import Findings, joined
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.result_rows import RowWriter, point
 from judge_audit.core.vocabulary import IMAGES, ORIGINAL, State
-from judge_audit.measures.estimates import PASS_LEVEL, Estimate, wilson
 from judge_audit.measures.ladders import leakage, mean_changes
 from judge_audit.stimuli.surface_statistics import STATISTICS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
+    from judge_audit_schemas.rows import CurvesRow, MeasuresRow
 
+    from judge_audit.checks.evidence import Floats
     from judge_audit.stimuli.axes.axis import Axis
-
-    Floats = NDArray[np.float64]
 
 NAME = "purity"
 CLIPPED = STATISTICS.index("clipped")
@@ -71,82 +69,52 @@ def measure_purity(audit_id: str, rows: Sequence[Mapping[str, Any]], axes: Mappi
         if row["state"] == State.INERT:
             inert[at] = inert.get(at, 0) + 1
         elif row["value"] is not None:
-            held = untouched if row["axis"] == ORIGINAL else touched.setdefault(at, {})
-            held.setdefault(row["item_id"], {})[row["dimension"]] = row["value"]
-    every = np.array([[found[name] for name in STATISTICS] for found in untouched.values()])
+            of_item = untouched if row["axis"] == ORIGINAL else touched.setdefault(at, {})
+            of_item.setdefault(row["item_id"], {})[row["dimension"]] = row["value"]
+    every = np.array([[values[name] for name in STATISTICS] for values in untouched.values()])
     spread = every.std(axis=0, ddof=1) if len(every) > 1 else np.full(len(STATISTICS), np.nan)
-    findings = Findings()
-    for axis in axes.values():
-        rungs = {
-            rung: _rung(
-                touched.get((axis.name, rung), {}), untouched, cluster_of, inert.get((axis.name, rung), 0)
+    spread = np.where(spread > 0, spread, np.nan)
+
+    def rung(place: tuple[str, int]) -> _Rung:
+        changed = touched.get(place, {})
+        items = sorted(set(changed) & set(untouched))
+        before, after = (
+            np.array([[values[item][name] for name in STATISTICS] for item in items]).reshape(
+                -1, len(STATISTICS)
             )
-            for rung in range(1, len(axis.strengths) + 1)
-        }
-        findings += _axis(audit_id, axis, rungs, np.where(spread > 0, spread, np.nan))
-    return findings
+            for values in (untouched, changed)
+        )
+        return _Rung(before, after, [cluster_of[item] for item in items], inert.get(place, 0))
+
+    writer = RowWriter({"audit_id": audit_id, "subject": IMAGES, "check": NAME})
+    return sum((_axis(writer, axis, rung, spread) for axis in axes.values()), Findings())
 
 
-def _rung(
-    found: Mapping[str, Mapping[str, float]],
-    untouched: Mapping[str, Mapping[str, float]],
-    cluster_of: Mapping[str, tuple[str, str]],
-    inert: int,
-) -> _Rung:
-    items = sorted(set(found) & set(untouched))
-    shape = (len(items), len(STATISTICS))
-    before, after = (
-        np.array([[held[item][name] for name in STATISTICS] for item in items]).reshape(shape)
-        for held in (untouched, found)
-    )
-    return _Rung(before, after, [cluster_of[item] for item in items], inert)
-
-
-def _axis(audit_id: str, axis: Axis, rungs: Mapping[int, _Rung], spread: Floats) -> Findings:
+def _axis(
+    images: RowWriter, axis: Axis, rung_of: Callable[[tuple[str, int]], _Rung], spread: Floats
+) -> Findings:
     """Rows of one axis."""
-    curves: list[ResultRow] = []
-    strongest: list[ResultRow] = []
-    for rung, strength in enumerate(axis.strengths, start=1):
-        at = rungs[rung]
+    writer = images.at(axis=axis.name)
+    rungs = [rung_of((axis.name, at + 1)) for at in range(len(axis.strengths))]
+    curves: list[CurvesRow] = []
+    strongest: list[MeasuresRow] = []
+    for rung, (strength, at) in enumerate(zip(axis.strengths, rungs, strict=True), start=1):
         if not len(at.after):
             continue
         changes = (at.after - at.before) / spread
-        place: ResultRow = {"rung": rung, "strength": strength}
         known = np.isfinite(spread)
         shifts = mean_changes(changes[:, known], at.clusters)
-        names = [name for name, told in zip(STATISTICS, known, strict=True) if told]
+        names = [name for name, varies in zip(STATISTICS, known, strict=True) if varies]
         for name, moved in zip(names, shifts, strict=True):
-            curves.append({**_row(audit_id, "shift", axis, moved, kind=name), **place})
-        strongest = [_clipped(audit_id, axis, at)]
+            curves.append(point(writer.figure("shift", moved, kind=name), rung, strength))
+        (clipped,) = mean_changes(at.after[:, [CLIPPED]], at.clusters)
+        strongest = [writer.figure("clipped_share", clipped)]
         if axis.statistic in names:
             leaks = leakage(changes[:, known], names.index(axis.statistic), at.clusters)
             for name, leak in zip(names, leaks, strict=True):
                 if name != axis.statistic and math.isfinite(leak.value):
-                    strongest.append(_row(audit_id, "leakage", axis, leak, kind=name))
-                    curves.append({**strongest[-1], "measure": "rung_leakage", **place})
-    drawn = sum(len(at.after) for at in rungs.values())
-    same = sum(at.inert for at in rungs.values())
-    low, high = wilson(same, drawn + same)
-    share = _key(audit_id, "inert_share", axis)
-    share |= {"value": same / (drawn + same) if drawn + same else None, "n": drawn + same}
-    return Findings(tuple(curves), (*strongest, {**share, "ci_low": low, "ci_high": high}))
-
-
-def _clipped(audit_id: str, axis: Axis, at: _Rung) -> ResultRow:
-    """Mean share of channel values at either end of the 8-bit range."""
-    (share,) = mean_changes(at.after[:, [CLIPPED]], at.clusters)
-    return _row(audit_id, "clipped_share", axis, share)
-
-
-def _key(audit_id: str, measure: str, axis: Axis, **parts: Any) -> ResultRow:  # noqa: ANN401
-    whole: ResultRow = {"audit_id": audit_id, "subject": IMAGES, "check": NAME, "measure": measure}
-    return joined(whole, {"axis": axis.name}, **parts)
-
-
-def _row(audit_id: str, measure: str, axis: Axis, estimate: Estimate, **parts: Any) -> ResultRow:  # noqa: ANN401
-    """Write an estimate as a row; without enough clusters it has no interval."""
-    row = _key(audit_id, measure, axis, **parts)
-    row |= {"value": estimate.value, "n": estimate.n, "n_clusters": estimate.n_clusters}
-    if estimate.usable:
-        row["ci_low"], row["ci_high"] = estimate.interval(PASS_LEVEL)
-    return row
+                    strongest.append(writer.figure("leakage", leak, kind=name))
+                    curves.append(point(writer.figure("rung_leakage", leak, kind=name), rung, strength))
+    drawn = sum(len(at.after) for at in rungs)
+    same = sum(at.inert for at in rungs)
+    return Findings(tuple(curves), (*strongest, writer.share("inert_share", same, drawn + same)))

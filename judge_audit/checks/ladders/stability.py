@@ -15,13 +15,13 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import Bounds, Question
+from judge_audit.checks.ladders.ladder_question import Bounds, Question, item_rungs
 from judge_audit.checks.ladders.missing_lifts import edges, missing_share, raw_lifts
 from judge_audit.checks.ladders.top_response import top_rungs
 from judge_audit.core.formatting import finite, number, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import SMALL, Verdict
-from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate
+from judge_audit.measures.estimates import NOTHING, Estimate
 from judge_audit.measures.lifts import Lifts, combined_mean
 from judge_audit.measures.source_comparisons import (
     Contrast,
@@ -34,16 +34,11 @@ from judge_audit.measures.source_comparisons import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Unpack
+    from collections.abc import Iterator, Sequence
 
-    from judge_audit_schemas.rows import KeyParts, ResultRow
-    from numpy.typing import NDArray
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
-    from judge_audit.checks.evidence import Climb, Evidence
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
+    from judge_audit.checks.evidence import Climb, Evidence, Floats, Ints
 
 NAME = "stability"
 EDGE, TOP = "edge", "top"
@@ -76,8 +71,7 @@ def run(evidence: Evidence) -> Findings:
         sources = [stratum.source for stratum in evidence.strata(dimension) if stratum.source != SMALL]
         if len(sources) < 2:
             reason = say("stability.one_source" if not sources else "stability.only", list=", ".join(sources))
-            row = _row(evidence, EDGE, dimension, Verdict.MISSING, reason)
-            findings += Findings(verdicts=(row,))
+            findings += Findings(verdicts=(_verdict(evidence, EDGE, dimension, Verdict.MISSING, reason),))
             continue
         for effect in (EDGE, TOP):
             gathered = _gather(evidence, effect, dimension)
@@ -109,8 +103,7 @@ def _gather(evidence: Evidence, effect: str, dimension: str) -> Gathered:
             if climb.stratum.source != SMALL
         ]
         effects.append(_effect(axis, own))
-    kept = tuple(entry for entry in effects if entry.lift)
-    return Gathered(kept, left_out, whole, provisional)
+    return Gathered(tuple(entry for entry in effects if entry.lift), left_out, whole, provisional)
 
 
 def _placed(question: Question, effect: str, climb: Climb) -> tuple[Ints, Floats]:
@@ -119,9 +112,8 @@ def _placed(question: Question, effect: str, climb: Climb) -> tuple[Ints, Floats
         rungs = top_rungs(question, climb)
         return rungs, np.ones(len(rungs))
     found = edges(question, climb)
-    rungs = np.array([-1 if entry is None else entry.rung for entry in found])
     weights = [np.nan if entry is None or entry.rung < 0 else entry.reach for entry in found]
-    return rungs, np.array(weights)
+    return item_rungs(found), np.array(weights)
 
 
 def _effect(axis: str, own: Sequence[tuple[Climb, Ints, Floats]]) -> Effect:
@@ -144,25 +136,25 @@ def _effect(axis: str, own: Sequence[tuple[Climb, Ints, Floats]]) -> Effect:
 
 def _judge(evidence: Evidence, effect: str, dimension: str, gathered: Gathered) -> Findings:
     limits = evidence.limits
-    given = contrasts(gathered.effects)
-    if not given and not gathered.left_out:
+    pairs = contrasts(gathered.effects)
+    if not pairs and not gathered.left_out:
         sources = sorted({source for entry in gathered.effects for source in entry.lift})
         reason = say("stability.only", list=", ".join(sources))
-        return Findings(verdicts=(_row(evidence, effect, dimension, Verdict.MISSING, reason),))
+        return Findings(verdicts=(_verdict(evidence, effect, dimension, Verdict.MISSING, reason),))
     families = 2 * len(evidence.dimensions)
-    found = compare(given, limits["stability.difference"], limits["stability.difference_raw"], families)
+    found = compare(pairs, limits["stability.difference"], limits["stability.difference_raw"], families)
     verdict = found.verdict
     if verdict == Verdict.PASS and (gathered.left_out or not gathered.whole):
         verdict = Verdict.INCONCLUSIVE
-    widest = max(found.apart or given, key=lambda entry: abs(entry.lift.value), default=None)
-    notes = _told(gathered, found, verdict, widest)
-    row = _row(evidence, effect, dimension, verdict, " ".join(notes), widest.lift if widest else NOTHING)
+    widest = max(found.apart or pairs, key=lambda entry: abs(entry.lift.value), default=None)
+    reason = " ".join(_sentences(gathered, found, verdict, widest))
+    row = _verdict(evidence, effect, dimension, verdict, reason, widest.lift if widest else NOTHING)
     row["provisional"] = gathered.provisional
-    rows = [] if evidence.is_control else list(_measures(evidence, effect, dimension, gathered, given))
+    rows = () if evidence.is_control else _measures(evidence, effect, dimension, gathered, pairs)
     return Findings(measures=tuple(rows), verdicts=(row,))
 
 
-def _told(gathered: Gathered, found: Stability, verdict: Verdict, widest: Contrast | None) -> list[str]:
+def _sentences(gathered: Gathered, found: Stability, verdict: Verdict, widest: Contrast | None) -> list[str]:
     """Say what was found and what was left out."""
     notes = []
     if found.apart:
@@ -200,58 +192,39 @@ def _pair(entry: Contrast) -> str:
     )
 
 
-def _row(
+def _verdict(
     evidence: Evidence,
     effect: str,
     dimension: str,
     verdict: Verdict,
     reason: str,
     estimate: Estimate = NOTHING,
-) -> ResultRow:
-    low, high = estimate.interval(PASS_LEVEL)
+) -> VerdictsRow:
     margin = evidence.limits["stability.difference"]
-    return {
-        **evidence.key(NAME, f"{effect}_difference", dimension=dimension),
-        "value": finite(estimate.value),
-        "ci_low": finite(low),
-        "ci_high": finite(high),
-        "n": estimate.n,
-        "n_needed": None,
-        "limit_low": -margin,
-        "limit_high": margin,
-        "verdict": verdict.value,
-        "finding": "unstable" if verdict == Verdict.FAIL else "",
-        "provisional": False,
-        "reason": reason,
-    }
+    limits: VerdictsRow = {"limit_low": -margin, "limit_high": margin}
+    finding = "unstable" if verdict == Verdict.FAIL else ""
+    rows = evidence.writer(NAME, dimension=dimension)
+    return rows.verdict(f"{effect}_difference", verdict, reason, finding, estimate, **limits)
 
 
 def _measures(
-    evidence: Evidence, effect: str, dimension: str, gathered: Gathered, given: Sequence[Contrast]
-) -> list[ResultRow]:
+    evidence: Evidence, effect: str, dimension: str, gathered: Gathered, pairs: Sequence[Contrast]
+) -> Iterator[MeasuresRow]:
     """Give contrasts, Q and I², and every effect with one source left out."""
-
-    def row(measure: str, estimate: Estimate, **parts: Unpack[KeyParts]) -> ResultRow:
-        low, high = estimate.interval(PASS_LEVEL)
-        key = evidence.key(NAME, f"{effect}_{measure}", **parts) | {"dimension": dimension}
-        ends: ResultRow = {"value": finite(estimate.value), "ci_low": finite(low), "ci_high": finite(high)}
-        return {**key, **ends, "n": estimate.n, "n_clusters": estimate.n_clusters}
-
-    rows: list[ResultRow] = []
-    for entry in given:
-        parts: KeyParts = {"axis": entry.effect, "source": entry.first, "baseline": entry.second}
-        rows.append(row("difference", entry.lift, **parts))
-        rows.append(row("difference_raw", entry.raw, **parts))
-    for held in gathered.effects:
-        if len(held.lift) < 2:
+    rows = evidence.writer(NAME, dimension=dimension)
+    for entry in pairs:
+        pair = rows.at(axis=entry.effect, source=entry.first, baseline=entry.second)
+        yield pair.figure(f"{effect}_difference", entry.lift)
+        yield pair.figure(f"{effect}_difference_raw", entry.raw)
+    for part in gathered.effects:
+        if len(part.lift) < 2:
             continue
-        for measure, value in zip(("q", "i2"), heterogeneity(list(held.lift.values())), strict=True):
-            key = evidence.key(NAME, f"{effect}_{measure}", dimension=dimension, axis=held.name)
-            rows.append({**key, "value": finite(value), "n": len(held.lift)})
-        for source in held.lift:
-            rows.append(row("left_out", held.without(source), axis=held.name, source=source))
-            rows.append(row("drift", held.drift(source), axis=held.name, source=source))
-    return rows
+        of_axis = rows.at(axis=part.name)
+        for measure, value in zip(("q", "i2"), heterogeneity(list(part.lift.values())), strict=True):
+            yield of_axis.count(f"{effect}_{measure}", finite(value), len(part.lift))
+        for source in part.lift:
+            yield of_axis.figure(f"{effect}_left_out", part.without(source), source=source)
+            yield of_axis.figure(f"{effect}_drift", part.drift(source), source=source)
 
 
 CHECK = Check(NAME, run, judges=("edge_difference",))

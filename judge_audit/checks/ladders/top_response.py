@@ -8,22 +8,21 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question, unpictured
+from judge_audit.checks.ladders.ladder_question import Bounds, Judged, Question, ask_ladders
 from judge_audit.checks.ladders.missing_lifts import filled, missing_share, raw_lifts, sizes
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, below, corrected_level, wilson
+from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Estimate, below, corrected_level
 from judge_audit.measures.ladders import falls_steadily
 from judge_audit.measures.lifts import combined_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow
 
-    from judge_audit.checks.evidence import Climb, Evidence
-    from judge_audit.checks.ladders.missing_lifts import Ints
+    from judge_audit.checks.evidence import Climb, Evidence, Ints
 
 NAME = "top_response"
 MEASURE = "top_lift"
@@ -37,15 +36,7 @@ def run(evidence: Evidence) -> Findings:
     the preference for the rung stands for the lift, and `top_response.preference` for the limit.
     """
     fall = evidence.limits["top_response.preference" if evidence.card.compares else "top_response.fall"]
-    findings = Findings()
-    if not evidence.axes:
-        return unpictured(evidence, NAME, MEASURE)
-    for dimension in evidence.dimensions:
-        for axis in evidence.axes:
-            question = Question(evidence, NAME, MEASURE, axis, dimension, Bounds(None, -fall, fall))
-            for variant in question.variants():
-                findings += _judge(variant)
-    return findings
+    return ask_ladders(evidence, NAME, MEASURE, Bounds(None, -fall, fall), _judge)
 
 
 def top_rungs(question: Question, climb: Climb) -> Ints:
@@ -70,7 +61,7 @@ def _answer(top: Estimate, size: Estimate, question: Question) -> Judged:
     if low > fall:
         return Judged(Verdict.FAIL, "rewarded")
     if -fall < low and high < fall:
-        dead_size = question.limit("top_response.dead_size")
+        dead_size = question.evidence.limits["top_response.dead_size"]
         if size.interval(corrected_level(claims))[1] < dead_size:
             return Judged(Verdict.FAIL, "dead")
         if below(size, dead_size, claims).verdict == Verdict.FAIL:
@@ -79,23 +70,19 @@ def _answer(top: Estimate, size: Estimate, question: Question) -> Judged:
 
 
 def _judge(question: Question) -> Findings:
-    if (unseen := question.unseen()) is not None:
-        return unseen
-    climbs = question.climbs
-    rungs = [top_rungs(question, climb) for climb in climbs]
+    rungs = [top_rungs(question, climb) for climb in question.climbs]
     if not any((at >= 0).any() for at in rungs):
         return question.unanswered("missing.rungs")
+    climbs = list(zip(question.climbs, rungs, strict=True))
 
     def top(way: bool | None) -> Estimate:  # noqa: FBT001 - None is a third way
-        return combined_mean(
-            [filled(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)]
-        )
+        return combined_mean([filled(climb, at, highest=way) for climb, at in climbs])
 
     def size(way: bool | None) -> Estimate:  # noqa: FBT001
-        return combined_mean([sizes(climb, at, highest=way) for climb, at in zip(climbs, rungs, strict=True)])
+        return combined_mean([sizes(climb, at, highest=way) for climb, at in climbs])
 
     judged = question.stands_however_filled(
-        missing_share(climbs, rungs), lambda way: _answer(top(way), size(way), question)
+        missing_share(question.climbs, rungs), lambda way: _answer(top(way), size(way), question)
     )
     judged = _with_room(question, question.complete(judged))
     whole = top(None)
@@ -103,17 +90,16 @@ def _judge(question: Question) -> Findings:
     if whole is NOTHING:
         notes.insert(0, say("missing.clusters", axis=question.axis, clusters=whole.n_clusters))
     verdict = question.answered(whole, judged, notes)
-    raw = combined_mean([raw_lifts(climb, at) for climb, at in zip(climbs, rungs, strict=True)])
-    measures: list[ResultRow] = [
-        question.measured(whole) | {"n_needed": verdict["n_needed"]},
-        question.measured(size(None), "top_abs_lift"),
-        question.measured(raw, "top_raw"),
+    rows = question.rows
+    measures = [
+        question.measured(whole, verdict["n_needed"]),
+        rows.figure("top_abs_lift", size(None)),
+        rows.figure("top_raw", combined_mean([raw_lifts(climb, at) for climb, at in climbs])),
         *_monotone(question),
     ]
-    if len(climbs) > 1:
-        for climb, at in zip(climbs, rungs, strict=True):
-            part = combined_mean([climb.lifts_at(at)])
-            measures.append(question.measured(part, source=climb.stratum.source))
+    for climb, at in climbs if len(climbs) > 1 else ():
+        part = combined_mean([climb.lifts_at(at)])
+        measures.append(rows.figure(MEASURE, part, source=climb.stratum.source))
     return Findings(measures=tuple(measures), verdicts=(verdict,))
 
 
@@ -121,12 +107,12 @@ def _with_room(question: Question, judged: Judged) -> Judged:
     """A judge at its ceiling cannot be cleared of rewarding, one at its floor not be called dead."""
     if judged.finding == "dead":
         share = question.no_room_share(upwards=False)
-        if share > question.limit("ladder.no_room_share"):
+        if share > question.evidence.limits["ladder.no_room_share"]:
             return judged.opened(say("notes.no_room", share=percent(share)))
     return question.supported(judged)
 
 
-def _monotone(question: Question) -> Iterator[ResultRow]:
+def _monotone(question: Question) -> Iterator[MeasuresRow]:
     """Share of items whose score falls and never rises over the objectionable rungs; flat ones counted."""
     strengths = np.array(question.strengths)
     answers: list[bool | None] = []
@@ -141,14 +127,9 @@ def _monotone(question: Question) -> Iterator[ResultRow]:
                 sums = np.where(np.isfinite(climb.scores[index]), climb.scores[index], 0).sum(axis=1)
                 means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
                 answers.append(falls_steadily(means[max(bad[0] - 1, 0) :]))
-    for measure, hits in (
-        ("monotone_share", sum(answer is True for answer in answers)),
-        ("flat_share", sum(answer is None for answer in answers)),
-    ):
-        low, high = wilson(hits, len(answers))
-        share = hits / len(answers) if answers else None
-        ends: ResultRow = {"value": share, "ci_low": low, "ci_high": high, "n": len(answers)}
-        yield question.key(measure) | ends
+    falling, flat = (sum(answer is kind for answer in answers) for kind in (True, None))
+    yield question.rows.share("monotone_share", falling, len(answers))
+    yield question.rows.share("flat_share", flat, len(answers))
 
 
 CHECK = Check(NAME, run, needs=Needs.ANY)

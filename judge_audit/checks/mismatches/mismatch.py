@@ -2,19 +2,20 @@
 
 One verdict per sub-score. *deaf*: it does not fall on the damage it exists to catch. *halo*: it follows
 another sub-score's damage. One verdict on all of them together: *copies*, if they behave as one score. A judge
-that returns a total only has *no dimensions* and cannot pass; it is told which damage moved the total most.
+that returns a total only has *no dimensions* and cannot pass; it is told which damage moved the total most. A judge
+that compares is shown both members side by side, and asked whether it prefers the intact one.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
-from judge_audit.checks.check import Check, Needs
+from judge_audit.checks.check import Check, Needs, cannot_be_asked
 from judge_audit.checks.evidence import Findings
 from judge_audit.checks.ladders.ladder_question import Judged
-from judge_audit.checks.mismatches.damage_preferred import damage_preferred
 from judge_audit.checks.mismatches.mismatch_pairs import (
     CONSTRUCTED,
     HAND_MADE,
@@ -32,35 +33,42 @@ from judge_audit.checks.mismatches.mismatch_rows import (
     listed,
     subscore,
 )
-from judge_audit.core.formatting import finite, number, percent
+from judge_audit.checks.one_limit import answer
+from judge_audit.checks.result_rows import deciding_level, interval_words
+from judge_audit.core.formatting import number, percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import OVERALL, PEOPLE, Verdict
+from judge_audit.core.vocabulary import OVERALL, PAIR_AXIS, PEOPLE, State, Verdict
 from judge_audit.measures.dimensions import Cell, holds
-from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, Answer, corrected_level, items_needed
+from judge_audit.measures.estimates import NOTHING, Answer, corrected_level, items_needed
+from judge_audit.measures.paired_comparisons import clustered_mean
+from judge_audit.stimuli.planning.comparisons import PAIRS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Unpack
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
-    from judge_audit.measures.dimensions import Resampled
-    from judge_audit.measures.estimates import Estimate
+    from judge_audit.checks.result_rows import Figure, RowWriter
+
+PREFERENCE = "damage_preference"
 
 
 def run(evidence: Evidence) -> Findings:
     """Measure the response matrix of the deliberate mismatches and judge every sub-score by it."""
     if evidence.compared is not None:
-        return damage_preferred(evidence)
+        return _damage_preferred(evidence)
     evidence = in_our_words(evidence)
     matrices = _matrices(evidence, evidence.judge_id)
     if not matrices:
-        row = evidence.key(NAME, SELECTIVITY) | _verdict(Judged(Verdict.MISSING, "", (say("mismatch.none"),)))
+        writer = evidence.writer(NAME)
+        row = writer.verdict(SELECTIVITY, Verdict.MISSING, say("mismatch.none"), "", NOTHING)
         return Findings(verdicts=(row,))
     claims = sum(len(matrix.holding(at)) for matrix in matrices for at in range(matrix.subscores))
     findings = Findings()
     for matrix in matrices:
-        findings += _measures(matrix)
+        findings += Findings(measures=tuple(matrix.measures()))
         if matrix.subscores < 2:
             findings += Findings(verdicts=(_total_only(matrix),))
             continue
@@ -71,7 +79,7 @@ def run(evidence: Evidence) -> Findings:
         }
         copies = _copies(matrix, len(matrices))
         rows = [_dimension(matrix, at, answers, together=copies) for at in range(matrix.subscores)]
-        rows += [_not_returned(matrix, name) for name in _lacking(matrix)]
+        rows += _not_returned(matrix)
         cells = cell_rows(matrix, answers, claims)
         findings += Findings(verdicts=(*rows, *([copies] if copies else []), *cells))
     return findings + _people(evidence)
@@ -79,14 +87,13 @@ def run(evidence: Evidence) -> Findings:
 
 def _people(evidence: Evidence) -> Findings:
     """Measure the same on people's labels of the same pairs; those invented for a control say nothing of anybody."""
-    given = [table for table in (evidence.labels, evidence.damaged_labels) if table is not None]
-    labels = pa.concat_tables(given, promote_options="default") if given else None
-    found = Findings()
-    if labels is not None and labels.num_rows and not evidence.is_control:
-        for beside in _matrices(of_people(evidence, labels), PEOPLE):
-            rows = _measures(beside).measures
-            found += Findings(measures=tuple(row for row in rows if row["value"] is not None))
-    return found
+    tables = [table for table in (evidence.labels, evidence.damaged_labels) if table is not None]
+    labels = pa.concat_tables(tables, promote_options="default") if tables else None
+    if labels is None or not labels.num_rows or evidence.is_control:
+        return Findings()
+    matrices = _matrices(of_people(evidence, labels), PEOPLE)
+    rows = (row for matrix in matrices for row in matrix.measures())
+    return Findings(measures=tuple(row for row in rows if row["value"] is not None))
 
 
 def _matrices(evidence: Evidence, subject: str) -> list[Matrix]:
@@ -99,51 +106,29 @@ def _matrices(evidence: Evidence, subject: str) -> list[Matrix]:
     else:
         total = (OVERALL,) if OVERALL in card else ()
         dimensions, count = subscores + total, len(subscores)
-    found = []
-    for origin in (HAND_MADE, CONSTRUCTED):
-        matched = match(evidence, dimensions, origin)
-        if matched.kinds:
-            found.append(Matrix(evidence, matched, count, subject))
-    return found
-
-
-def _measures(matrix: Matrix) -> Findings:
-    rows = matrix.response_rows()
-    if matrix.subscores > 1:
-        rows += matrix.spill_rows() + matrix.selectivity_rows() + matrix.effective_rows()
-    return Findings(measures=tuple(rows))
+    matched = (match(evidence, dimensions, origin) for origin in (HAND_MADE, CONSTRUCTED))
+    return [Matrix(evidence, pairs, count, subject) for pairs in matched if pairs.kinds]
 
 
 def _verdict(
+    writer: RowWriter,
+    measure: str,
     judged: Judged,
-    estimate: Estimate | Resampled = NOTHING,
-    *,
+    figure: Figure = NOTHING,
     claims: int = 1,
-    low: float | None = None,
-    needed: int | None = None,
-) -> ResultRow:
-    level = corrected_level(claims) if judged.verdict == Verdict.FAIL else PASS_LEVEL
-    ends = estimate.interval(level)
-    return {
-        "value": finite(estimate.value),
-        "ci_low": finite(ends[0]),
-        "ci_high": finite(ends[1]),
-        "n": estimate.n,
-        "n_needed": needed,
-        "limit_low": low,
-        "limit_high": None,
-        "verdict": judged.verdict.value,
-        "finding": judged.finding,
-        "provisional": False,
-        "reason": " ".join(judged.notes),
-    }
+    /,
+    **columns: Unpack[VerdictsRow],
+) -> VerdictsRow:
+    level = deciding_level(judged.verdict, claims)
+    reason = " ".join(judged.notes)
+    return writer.verdict(measure, judged.verdict, reason, judged.finding, figure, level, **columns)
 
 
 def _origin_note(matrix: Matrix) -> tuple[str, ...]:
     return (say("mismatch.constructed"),) if matrix.matched.origin == CONSTRUCTED else ()
 
 
-def _total_only(matrix: Matrix) -> ResultRow:
+def _total_only(matrix: Matrix) -> VerdictsRow:
     """Say that there are no dimensions, and what moved the total most."""
     notes = [say("mismatch.no_dimensions")]
     most = matrix.largest(0)
@@ -152,7 +137,7 @@ def _total_only(matrix: Matrix) -> ResultRow:
     if _prompt_blind(matrix, 0):
         notes.append(say("mismatch.prompt_blind"))
     judged = Judged(Verdict.MISSING, "no_dimensions", (*notes, *_origin_note(matrix)))
-    return matrix.key(SELECTIVITY, kind=matrix.kind_key()) | _verdict(judged)
+    return _verdict(matrix.writer(), SELECTIVITY, judged)
 
 
 def _prompt_blind(matrix: Matrix, at: int) -> bool:
@@ -166,14 +151,12 @@ def _prompt_blind(matrix: Matrix, at: int) -> bool:
     return estimate.usable and still
 
 
-def _lacking(matrix: Matrix) -> list[str]:
-    aimed = dict.fromkeys(entry.damages for entry in matrix.evidence.kinds.values())
-    return [name for name in aimed if name not in matrix.judged]
-
-
-def _not_returned(matrix: Matrix, name: str) -> ResultRow:
-    judged = Judged(Verdict.MISSING, "", (say("mismatch.not_returned", dimension=subscore(name)),))
-    return matrix.key(SELECTIVITY, kind=matrix.kind_key(), dimension=name) | _verdict(judged)
+def _not_returned(matrix: Matrix) -> Iterator[VerdictsRow]:
+    """Name the sub-scores that a kind of damage is aimed at and the judge does not return."""
+    for name in dict.fromkeys(entry.damages for entry in matrix.evidence.kinds.values()):
+        if name not in matrix.judged:
+            judged = Judged(Verdict.MISSING, "", (say("mismatch.not_returned", dimension=subscore(name)),))
+            yield _verdict(matrix.writer(dimension=name), SELECTIVITY, judged)
 
 
 def _hold(matrix: Matrix, kind: str, at: int, claims: int) -> Answer:
@@ -195,20 +178,18 @@ def _hold(matrix: Matrix, kind: str, at: int, claims: int) -> Answer:
     return holds(cell, matrix.evidence.limits["mismatch.spill"], claims)
 
 
-def _copies(matrix: Matrix, claims: int) -> ResultRow | None:
+def _copies(matrix: Matrix, claims: int) -> VerdictsRow | None:
     """Ask whether the sub-scores behave as one score; None where too few damages were done to say."""
     found = matrix.effective()
     if found is None:
         return None
     estimate, silent = found
     limit = matrix.evidence.limits["mismatch.n_eff"]
-    verdict, finding = Verdict.INCONCLUSIVE, ""
+    verdict = answer(estimate, low=limit, claims=claims)
     # Sub-scores that may follow one another's damage are alike for a sound judge that is deaf to one of the two.
-    apart = any(matrix.holding(at) for at in matrix.aimed)
-    if apart and estimate.interval(corrected_level(claims))[1] < limit:
-        verdict, finding = Verdict.FAIL, "copies"
-    elif estimate.interval(PASS_LEVEL)[0] > limit:
-        verdict = Verdict.PASS
+    if verdict == Verdict.FAIL and not any(matrix.holding(at) for at in matrix.aimed):
+        verdict = Verdict.INCONCLUSIVE
+    finding = "copies" if verdict == Verdict.FAIL else ""
     count = len(matrix.aimed) - len(silent)
     values = {"value": f"{estimate.value:.1f}", "count": count}
     name = finding or ("several" if verdict == Verdict.PASS else "n_eff_open")
@@ -216,9 +197,7 @@ def _copies(matrix: Matrix, claims: int) -> ResultRow | None:
     if silent:
         notes.append(say("mismatch.silent", list=", ".join(subscore(entry) for entry in silent)))
     judged = Judged(verdict, finding, (*notes, *_origin_note(matrix)))
-    return matrix.key(EFFECTIVE, kind=matrix.kind_key()) | _verdict(
-        judged, estimate, claims=claims, low=limit
-    )
+    return _verdict(matrix.writer(), EFFECTIVE, judged, estimate, claims, limit_low=limit)
 
 
 def _dimension(
@@ -226,8 +205,8 @@ def _dimension(
     at: int,
     answers: dict[tuple[str, int], Answer],
     *,
-    together: ResultRow | None,
-) -> ResultRow:
+    together: VerdictsRow | None,
+) -> VerdictsRow:
     """Judge one sub-score: it must fall on its own damage and hold on the others'."""
     limits = matrix.evidence.limits
     own = [kind for kind in matrix.matched.kinds if matrix.own(kind) == at]
@@ -237,10 +216,10 @@ def _dimension(
         for kind, _ in matrix.holding(at)
         if answers[kind, at].verdict == Verdict.FAIL
     ]
-    held = [answers[kind, at].verdict == Verdict.PASS for kind, _ in matrix.holding(at)]
+    steady = all(answers[kind, at].verdict == Verdict.PASS for kind, _ in matrix.holding(at))
     asked = {e.name for e in matrix.evidence.kinds.values() if matrix.judged[at] in e.holds}
     whole = asked <= {kind for kind, _ in matrix.holding(at)}
-    judged = _decided(matrix, at, falls, follows, all_hold=all(held) and whole)
+    judged = _decided(matrix, at, falls, follows, all_hold=steady and whole)
     copied = together is not None and together["finding"] == "copies"
     if judged.verdict == Verdict.PASS and (copied or _shaky(matrix, at)):
         judged = judged.opened()
@@ -250,10 +229,16 @@ def _dimension(
         fall = limits["mismatch.fall"]
         needed = items_needed(matrix.response(own[0], at), fall, len(matrix.judged), high=-fall)
     judged = Judged(judged.verdict, judged.finding, (*judged.notes, *notes, *_origin_note(matrix)))
-    key = matrix.key(SELECTIVITY, kind=matrix.kind_key(), dimension=matrix.judged[at])
     estimate = (None if judged.finding == "deaf" else matrix.selectivity(at)) or NOTHING
-    claims = len(answers)
-    return key | _verdict(judged, estimate, claims=claims, low=1 - limits["mismatch.spill"], needed=needed)
+    return _verdict(
+        matrix.writer(dimension=matrix.judged[at]),
+        SELECTIVITY,
+        judged,
+        estimate,
+        len(answers),
+        limit_low=1 - limits["mismatch.spill"],
+        n_needed=needed,
+    )
 
 
 def _decided(
@@ -273,8 +258,8 @@ def _decided(
             notes.append(say("mismatch.prompt_blind"))
         most = matrix.largest(at)
         if follows or (most is not None and most[0] != own[0] and abs(most[1]) > 0):
-            told = listed(follows or [most] if most else follows)
-            notes.append(say("mismatch.eaten", dimension=name, list=told))
+            damages = listed(follows or [most] if most else follows)
+            notes.append(say("mismatch.eaten", dimension=name, list=damages))
         return Judged(Verdict.FAIL, "deaf", tuple(notes))
     if follows:
         return Judged(Verdict.FAIL, "halo", (say("mismatch.halo", dimension=name, list=listed(follows)),))
@@ -325,6 +310,36 @@ def _open_notes(matrix: Matrix, at: int, own: Sequence[str], judged: Judged, *, 
     if not whole:
         notes.append(say("mismatch.kinds_missing"))
     return notes
+
+
+def _damage_preferred(evidence: Evidence) -> Findings:
+    """Judge the preference for the damaged member kind by kind; of dimensions nothing can be said.
+
+    Pass: the 90 % interval lies below −`mismatch.preference`. Wholly above it at the corrected level:
+    *misses damage*; wholly above +`mismatch.preference`: *prefers damaged*.
+    """
+    assert evidence.compared is not None
+    kinds = sorted({row["axis"] for row in evidence.compared.to_pylist() if row["about"] == PAIRS})
+    parts = (_of_kind(evidence, axis, len(kinds)) for axis in kinds)
+    return sum(parts, cannot_be_asked(evidence, NAME, (SELECTIVITY,)))
+
+
+def _of_kind(evidence: Evidence, axis: str, claims: int) -> Findings:
+    rows = [row for row in evidence.of_axis(axis) if row["state"] == State.OK]
+    values = np.array([row["value"] for row in rows], float)
+    clusters = np.unique([row["cluster"] for row in rows], return_inverse=True)[1].astype(np.intp)
+    figure = clustered_mean(values, clusters)
+    limit = evidence.limits["mismatch.preference"]
+    verdict, finding = answer(figure, high=-limit, claims=claims), ""
+    if verdict == Verdict.FAIL:
+        low, _ = figure.interval(corrected_level(claims))
+        finding = "prefers_damaged" if low > limit else "misses_damage"
+    kind = axis.removeprefix(PAIR_AXIS)
+    words = {"kind": kind.replace("_", " "), "n": f"{len(values):,}", **interval_words(figure)}
+    sentence = f"compared.damage.{finding or verdict.value}" if figure.usable else "compared.damage.few"
+    writer = evidence.writer(NAME, dimension=OVERALL, kind=kind)
+    row = writer.verdict(PREFERENCE, verdict, say(sentence, **words), finding, figure, limit_high=-limit)
+    return Findings(measures=(writer.figure(PREFERENCE, figure),), verdicts=(row,))
 
 
 CHECK = Check(NAME, run, needs=Needs.ANY)

@@ -5,32 +5,28 @@ People's labels of the same pairs, put in the judge's place to measure the same 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from judge_audit.checks.evidence import ranks_anything
+from judge_audit.checks.ladders.missing_lifts import replaced
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.vocabulary import ORIGINAL, OVERALL, PAIR_AXIS, PEOPLE, POOLED, SMALL, State
 from judge_audit.judges.cards.card import Card
 from judge_audit.measures.dimensions import Responses
 from judge_audit.measures.lifts import Lifts, Reference, averaged, extreme_lifts, lifts
-from judge_audit.measures.scale import distinct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask, ResponseRow
     from judge_audit.stimuli.mismatches.kind import Kind
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
-
 
 HAND_MADE, CONSTRUCTED = "hand-made", "constructed"
 """Where pairs come from; the two are never pooled."""
@@ -95,20 +91,15 @@ class Group:
                 smallest, or (None) nothing.
         """
         reference, clusters = self.references[at], self.clusters[which]
-        found = []
+        parts = []
         for repeat in range(self.intact.shape[2]):
             intact, damaged = self.intact[which, at, repeat], self.damaged[which, at, repeat]
             part = lifts(damaged, intact, clusters, reference)
             if highest is not None and repeat == 0:
-                gone = np.isnan(damaged)
                 end = extreme_lifts(intact, clusters, reference, highest=highest)
-                part = Lifts(
-                    np.where(gone, end.values, part.values),
-                    np.where(gone[:, None], end.without, part.without),
-                    clusters,
-                )
-            found.append(part)
-        return averaged(found)
+                part = replaced(part, np.isnan(damaged), end)
+            parts.append(part)
+        return averaged(parts)
 
     def raw(self, which: Mask, at: int) -> Lifts:
         """Oriented difference in robust standard deviations, shaped like lifts."""
@@ -122,8 +113,7 @@ class Group:
         known = np.isfinite(change)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.where(known, change, 0).sum(axis=2) / known.sum(axis=2)
-        found: Floats = mean / self.units
-        return found
+        return np.asarray(mean / self.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +137,8 @@ class Matched:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds there are pairs of, in the order of their definition."""
-        held = {pair["kind"] for group in self.groups for pair in group.pairs} | set(self.unanchored)
-        return tuple(name for name in self.defined if name in held)
+        kinds = {pair["kind"] for group in self.groups for pair in group.pairs} | set(self.unanchored)
+        return tuple(name for name in self.defined if name in kinds)
 
     def usable(self, *dimensions: int) -> tuple[Group, ...]:
         """Groups in which these dimensions can rank something."""
@@ -169,14 +159,10 @@ class Matched:
         deltas, kinds, sources, clusters = [], [], [], []
         names = self.kinds
         for index, group in enumerate(self.usable(*dimensions)):
-            found = group.deltas()[:, list(dimensions)]
-            known = np.asarray(np.isfinite(found).all(axis=1))
-            deltas.append(found[known])
-            kinds += [
-                names.index(pair["kind"])
-                for pair, kept in zip(group.pairs, known.tolist(), strict=True)
-                if kept
-            ]
+            of_pairs = group.deltas()[:, list(dimensions)]
+            known = np.asarray(np.isfinite(of_pairs).all(axis=1))
+            deltas.append(of_pairs[known])
+            kinds += [names.index(pair["kind"]) for pair in compress(group.pairs, known)]
             sources += [index] * int(known.sum())
             clusters.append(group.clusters[known])
         if not kinds or set(kinds) != set(range(len(names))):
@@ -186,61 +172,53 @@ class Matched:
 
 def match(evidence: Evidence, dimensions: tuple[str, ...], origin: str) -> Matched:
     """Put the answers to both members of every pair of one origin side by side."""
-    table = evidence.pairs
-    rows = [] if table is None else table.to_pylist()
-    pairs = sorted(
-        (row for row in rows if bool(row["constructed"]) == (origin == CONSTRUCTED)),
-        key=lambda row: str(row["pair_id"]),
-    )
+    rows = [] if evidence.pairs is None else evidence.pairs.to_pylist()
     pairs = [
-        {**pair, "holds": evidence.kinds[pair["kind"]].holds if pair.get("holds") is None else pair["holds"]}
-        for pair in pairs
-        if pair["kind"] in evidence.kinds
+        {**row, "holds": evidence.kinds[row["kind"]].holds if row.get("holds") is None else row["holds"]}
+        for row in sorted(rows, key=lambda row: str(row["pair_id"]))
+        if bool(row["constructed"]) == (origin == CONSTRUCTED) and row["kind"] in evidence.kinds
     ]
     axes = sorted({ORIGINAL} | {PAIR_AXIS + pair["kind"] for pair in pairs})
     answers, repeats = _answers(evidence, dimensions, axes)
     homes = _homes(evidence, dimensions, answers)
-    groups, held = [], set()
+    groups = []
+    anchored = set()
     for source, items in homes.items():
         own = [pair for pair in pairs if pair["intact"] in items]
-        held |= {pair["pair_id"] for pair in own}
+        anchored |= {pair["pair_id"] for pair in own}
         if own:
             groups.append(_group(evidence, dimensions, source, (items, own, answers, repeats)))
-    unanchored: dict[str, int] = {}
-    for pair in pairs:
-        if pair["pair_id"] not in held:
-            unanchored[pair["kind"]] = unanchored.get(pair["kind"], 0) + 1
+    unanchored = Counter(pair["kind"] for pair in pairs if pair["pair_id"] not in anchored)
     return Matched(origin, dimensions, tuple(groups), unanchored, evidence.kinds)
 
 
 def _answers(evidence: Evidence, dimensions: tuple[str, ...], axes: Sequence[str]) -> tuple[Answers, int]:
-    found: Answers = {}
+    answers: Answers = {}
     repeats = 1
     for axis in axes:
         for row in evidence.of_axis(axis):
             repeats = max(repeats, row["repeat"] + 1) if axis != ORIGINAL else repeats
-            held = found.setdefault((row["item_id"], axis, row["rung"]), {})
+            scores = answers.setdefault((row["item_id"], axis, row["rung"]), {})
             for dimension in dimensions if row["dimension"] == POOLED else (row["dimension"],):
                 scored = row["state"] == State.OK and row["value"] is not None
-                score = evidence.sign * (row["value"] or 0.0) if scored else np.nan
-                held[row["repeat"], dimension] = score
-    return found, repeats
+                scores[row["repeat"], dimension] = evidence.sign * (row["value"] or 0.0) if scored else np.nan
+    return answers, repeats
 
 
 def _homes(evidence: Evidence, dimensions: tuple[str, ...], answers: Answers) -> dict[str, dict[str, str]]:
     """Give the untouched items with a score in every dimension, and their clusters; small sources pooled."""
-    found: dict[str, dict[str, str]] = {}
+    by_source: dict[str, dict[str, str]] = {}
     for row in evidence.originals:
-        if row["repeat"] == 0 and row["item_id"] not in found.get(row["source"], {}):
-            told = answers[row["item_id"], ORIGINAL, row["rung"]]
-            if all(np.isfinite(told.get((0, dimension), np.nan)) for dimension in dimensions):
-                found.setdefault(row["source"], {})[row["item_id"]] = row["cluster"]
+        if row["repeat"] == 0 and row["item_id"] not in by_source.get(row["source"], {}):
+            scores = answers[row["item_id"], ORIGINAL, row["rung"]]
+            if all(np.isfinite(scores.get((0, dimension), np.nan)) for dimension in dimensions):
+                by_source.setdefault(row["source"], {})[row["item_id"]] = row["cluster"]
     few = evidence.limits["ladder.coarse_reference"]
-    small = sorted(source for source, items in found.items() if len(items) < few)
-    if len(small) > 1 or (small and len(found) > 1):
-        pooled = {item: cluster for source in small for item, cluster in found.pop(source).items()}
-        found[SMALL] = pooled
-    return {source: dict(sorted(found[source].items())) for source in sorted(found)}
+    small = sorted(source for source, items in by_source.items() if len(items) < few)
+    if small and len(by_source) > 1:
+        pooled = {item: cluster for source in small for item, cluster in by_source.pop(source).items()}
+        by_source[SMALL] = pooled
+    return {source: dict(sorted(items.items())) for source, items in sorted(by_source.items())}
 
 
 def _group(
@@ -250,12 +228,10 @@ def _group(
     parts: tuple[dict[str, str], Sequence[Mapping[str, Any]], Answers, int],
 ) -> Group:
     items, pairs, answers, repeats = parts
-    names = sorted(set(items.values()))
-    number = {name: index for index, name in enumerate(names)}
-    clusters = np.array([number[cluster] for cluster in items.values()])
+    names, clusters = np.unique(list(items.values()), return_inverse=True)
+    number = dict(zip(items, clusters.tolist(), strict=True))
     untouched = np.array([[answers[item, ORIGINAL, 0][0, d] for d in dimensions] for item in items])
     one_value = evidence.limits["ladder.one_value_share"]
-    told = [distinct(column) for column in untouched.T]
 
     def scores(keys: Sequence[tuple[str, str, int]]) -> Floats:
         return np.array(
@@ -269,9 +245,9 @@ def _group(
         source,
         tuple(Reference(column, clusters, len(names)) for column in untouched.T),
         np.array([unit(column, evidence.card.scale_step) for column in untouched.T]),
-        np.array([count >= 3 and top <= one_value for count, top in told]),
+        np.array([ranks_anything(column, one_value) for column in untouched.T]),
         tuple(pairs),
-        np.array([number[items[pair["intact"]]] for pair in pairs]),
+        np.array([number[pair["intact"]] for pair in pairs]),
         scores([(pair["intact"], ORIGINAL, 0) for pair in pairs]),
         scores([(pair["damaged"], PAIR_AXIS + pair["kind"], pair["rung"]) for pair in pairs]),
         draw_seed(evidence.seed, "units", source),
@@ -285,12 +261,12 @@ def unit_scales(untouched: Floats, clusters: Ints, step: float | None, seed: int
     count = int(clusters.max()) + 1
     members = [np.flatnonzero(clusters == at) for at in range(count)]
     least = np.array([_least(column, step) for column in untouched.T])
-    found = []
+    units = []
     for _ in range(UNIT_DRAWS):
         drawn = untouched[np.concatenate([members[at] for at in rng.integers(count, size=count)])]
-        found.append(np.maximum(_robust(drawn), least))
-    units = np.maximum(_robust(untouched), least)
-    return np.asarray(units / np.maximum(np.array(found), np.finfo(float).tiny))
+        units.append(np.maximum(_robust(drawn), least))
+    whole = np.maximum(_robust(untouched), least)
+    return np.asarray(whole / np.maximum(np.array(units), np.finfo(float).tiny))
 
 
 def _robust(scores: Floats) -> Floats:
@@ -300,8 +276,8 @@ def _robust(scores: Floats) -> Floats:
     ratios of responses hang on how well the units are known.
     """
     low, high = np.quantile(scores, [0.05, 0.95], axis=0)
-    held = np.clip(scores, low, high)
-    spread = NORMAL * np.abs(held - np.median(held, axis=0)).mean(axis=0)
+    drawn_in = np.clip(scores, low, high)
+    spread = NORMAL * np.abs(drawn_in - np.median(drawn_in, axis=0)).mean(axis=0)
     return np.asarray(np.where(spread > 0, spread, scores.std(axis=0)))
 
 
@@ -341,13 +317,25 @@ def of_people(evidence: Evidence, labels: pa.Table) -> Evidence:
         for item_id, axis, rung in places.get(row["item_id"], ()):
             sums.setdefault((item_id, axis, rung, row["dimension"]), []).append(value)
     homes = {row["item_id"]: (row["source"], row["cluster"]) for row in evidence.originals}
-    rows: list[dict[str, Any]] = [
-        {"item_id": item, "source": homes.get(item, ("", item))[0], "topic": ""}
-        | {"cluster": homes.get(item, ("", item))[1], "axis": axis, "rung": rung, "repeat": 0}
-        | {"strength": 0.0, "dimension": dimension, "state": State.OK.value}
-        | {"value": sum(values) / len(values)}
-        for (item, axis, rung, dimension), values in sorted(sums.items())
-    ]
+    rows: list[ResponseRow] = []
+    for (item, axis, rung, dimension), values in sorted(sums.items()):
+        source, cluster = homes.get(item, ("", item))
+        rows.append(
+            {
+                "item_id": item,
+                "source": source,
+                "topic": "",
+                "prompt_id": "",
+                "cluster": cluster,
+                "axis": axis,
+                "rung": rung,
+                "strength": 0.0,
+                "repeat": 0,
+                "dimension": dimension,
+                "value": sum(values) / len(values),
+                "state": State.OK.value,
+            }
+        )
     dimensions = tuple(sorted({row["dimension"] for row in rows if row["axis"] == ORIGINAL}))
     return replace(
         evidence,
@@ -381,9 +369,9 @@ def _renamed(table: pa.Table, named: Mapping[str, str]) -> pa.Table:
 
 def _members(evidence: Evidence) -> dict[str, list[tuple[str, str, int]]]:
     """Say under which item, axis and rung each name that people used stands in the responses."""
-    found = {row["item_id"]: [(row["item_id"], ORIGINAL, 0)] for row in evidence.originals}
+    places = {row["item_id"]: [(row["item_id"], ORIGINAL, 0)] for row in evidence.originals}
     for pair in evidence.pairs.to_pylist() if evidence.pairs is not None else []:
         name = pair["pair_id"] if pair["intact"] == pair["damaged"] else pair["damaged"]
         place = (pair["damaged"], PAIR_AXIS + pair["kind"], pair["rung"])
-        found.setdefault(name, []).append(place)
-    return found
+        places.setdefault(name, []).append(place)
+    return places

@@ -5,28 +5,31 @@ Verdicts on single cells of the response matrix: what each sub-score does on eac
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED
+from judge_audit.checks.result_rows import deciding_level
 from judge_audit.core.digests import draw_seed
-from judge_audit.core.formatting import finite, number
+from judge_audit.core.formatting import number
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.dimensions import drops, effective_dimensions, selectivity, silent_dimensions, spill
-from judge_audit.measures.estimates import PASS_LEVEL, Answer, Estimate, corrected_level
+from judge_audit.measures.estimates import Answer, Estimate
 from judge_audit.measures.lifts import combined_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Unpack
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import KeyParts, MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.mismatches.mismatch_pairs import Matched
+    from judge_audit.checks.result_rows import RowWriter
     from judge_audit.measures.dimensions import Draws, Resampled
-
 
 NAME = "mismatch"
 SELECTIVITY, EFFECTIVE = "selectivity", "n_eff"
@@ -89,9 +92,9 @@ class Matrix:
             return kind or POOLED
         return f"{kind} ({CONSTRUCTED})" if kind else CONSTRUCTED
 
-    def key(self, measure: str, **parts: Any) -> ResultRow:  # noqa: ANN401
-        """Make the key columns of a row."""
-        return {**self.evidence.key(NAME, measure, **parts), "subject": self.subject}
+    def writer(self, kind: str = "", /, **place: Unpack[KeyParts]) -> RowWriter:
+        """Give what makes the rows of these pairs."""
+        return self.evidence.writer(NAME, **place).at(subject=self.subject, kind=self.kind_key(kind))
 
     def response(self, kind: str, at: int) -> Estimate:
         """Mean lift of a dimension on a kind of damage."""
@@ -113,62 +116,47 @@ class Matrix:
         unanchored = some and self.matched.unanchored.get(kind, 0) > 0
         return answers[0] if len(set(answers)) == 1 and not unanchored else Answer(Verdict.INCONCLUSIVE)
 
-    def response_rows(self) -> list[ResultRow]:
-        """Give every cell in lifts and in standard deviations."""
-        rows: list[ResultRow] = []
+    def measures(self) -> Iterator[MeasuresRow]:
+        """Give every cell in lifts and in standard deviations, and what several sub-scores say together.
+
+        That is how much of each damage's response every other sub-score shows too, the selectivity of every
+        sub-score, and the effective number of dimensions.
+        """
         for kind in self.matched.kinds:
             for at, dimension in enumerate(self.matched.dimensions):
-                for measure, estimate in (
-                    ("response_lift", self.response(kind, at)),
-                    ("response_sd", self.response_raw(kind, at)),
-                ):
-                    key = self.key(measure, kind=self.kind_key(kind), dimension=dimension)
-                    rows.append({**key, **_interval(estimate), "n_clusters": estimate.n_clusters})
-        return rows
+                writer = self.writer(kind, dimension=dimension)
+                yield writer.figure("response_lift", self.response(kind, at))
+                yield writer.figure("response_sd", self.response_raw(kind, at))
+        for kind in self.matched.kinds if self.drawn is not None else ():
+            own = self.own(kind)
+            for at in self.aimed if kind in self.fallen else ():
+                if self.drawn is not None and own is not None and own != at:
+                    places = self.matched.kinds.index(kind), self.aimed.index(own), self.aimed.index(at)
+                    spilt = spill(self.drawn, *places)
+                    yield self.writer(kind, dimension=self.judged[at]).figure("spill", spilt)
+        for at, dimension in enumerate(self.judged):
+            if (figure := self.selectivity(at)) is not None:
+                yield self.writer(dimension=dimension).figure(SELECTIVITY, figure)
+        if (effective := self.effective()) is not None:
+            yield self.writer().figure(EFFECTIVE, effective[0])
 
     def holding(self, at: int) -> list[tuple[str, int]]:
         """List the kinds on which a sub-score must hold, each with the sub-score it damages."""
-        found = []
+        kinds = []
         for kind in self.matched.kinds:
             own = self.own(kind)
             asked = any(g.of_kind(kind, dimension=self.judged[at]).any() for g in self.matched.groups)
             if own is not None and own != at and asked:
-                found.append((kind, own))
-        return found
-
-    def spill_rows(self) -> list[ResultRow]:
-        """Give how much of each damage's response every other sub-score shows too."""
-        if self.drawn is None:
-            return []
-        rows: list[ResultRow] = []
-        for kind in (name for name in self.matched.kinds if name in self.fallen):
-            own = self.own(kind)
-            for at in self.aimed:
-                if own is None or own == at:
-                    continue
-                places = self.matched.kinds.index(kind), self.aimed.index(own), self.aimed.index(at)
-                found = spill(self.drawn, *places)
-                key = self.key("spill", kind=self.kind_key(kind), dimension=self.judged[at])
-                rows.append({**key, **_interval(found), "n_clusters": found.n_clusters})
-        return rows
+                kinds.append((kind, own))
+        return kinds
 
     def selectivity(self, at: int) -> Resampled | None:
         """Give 1 − the largest spill into a sub-score; None where nothing was to hold."""
-        held = [(kind, own) for kind, own in self.holding(at) if kind in self.fallen]
-        if self.drawn is None or at not in self.aimed or not held:
+        damaged = [(kind, own) for kind, own in self.holding(at) if kind in self.fallen]
+        if self.drawn is None or at not in self.aimed or not damaged:
             return None
-        rows = [(self.matched.kinds.index(kind), self.aimed.index(own)) for kind, own in held]
+        rows = [(self.matched.kinds.index(kind), self.aimed.index(own)) for kind, own in damaged]
         return selectivity(self.drawn, rows, self.aimed.index(at))
-
-    def selectivity_rows(self) -> list[ResultRow]:
-        """Give the selectivity of every sub-score."""
-        rows: list[ResultRow] = []
-        for at, dimension in enumerate(self.judged):
-            found = self.selectivity(at)
-            if found is not None:
-                key = self.key(SELECTIVITY, kind=self.kind_key(), dimension=dimension)
-                rows.append({**key, **_interval(found), "n_clusters": found.n_clusters})
-        return rows
 
     def effective(self) -> tuple[Resampled, tuple[str, ...]] | None:
         """Give the effective number of dimensions, and the silent ones."""
@@ -178,29 +166,11 @@ class Matrix:
         names = tuple(self.judged[at] for at, mute in zip(self.aimed, silent, strict=True) if mute)
         return effective_dimensions(self.drawn), names
 
-    def effective_rows(self) -> list[ResultRow]:
-        """Give n_eff."""
-        found = self.effective()
-        if found is None:
-            return []
-        key = self.key(EFFECTIVE, kind=self.kind_key())
-        return [{**key, **_interval(found[0]), "n_clusters": found[0].n_clusters}]
-
     def largest(self, at: int) -> tuple[str, float] | None:
         """Name the kind of damage that moved a dimension most, with its lift."""
-        found = [(kind, self.response(kind, at).value) for kind in self.matched.kinds]
-        known = [entry for entry in found if finite(entry[1]) is not None]
+        lifts = [(kind, self.response(kind, at).value) for kind in self.matched.kinds]
+        known = [entry for entry in lifts if math.isfinite(entry[1])]
         return max(known, key=lambda entry: abs(entry[1])) if known else None
-
-
-def _interval(estimate: Estimate | Resampled) -> ResultRow:
-    low, high = estimate.interval(PASS_LEVEL)
-    return {
-        "value": finite(estimate.value),
-        "ci_low": finite(low),
-        "ci_high": finite(high),
-        "n": estimate.n,
-    }
 
 
 def damage(kind: str) -> str:
@@ -227,7 +197,7 @@ CELL = "response_lift"
 FINDINGS = {"drops": "deaf", "hold": "halo"}
 
 
-def cell_rows(matrix: Matrix, holds: Mapping[tuple[str, int], Answer], claims: int) -> list[ResultRow]:
+def cell_rows(matrix: Matrix, holds: Mapping[tuple[str, int], Answer], claims: int) -> list[VerdictsRow]:
     """Give a row per cell that must drop or hold; one that may follow is never judged.
 
     Args:
@@ -235,31 +205,20 @@ def cell_rows(matrix: Matrix, holds: Mapping[tuple[str, int], Answer], claims: i
         holds: Answers of the cells that must hold, by kind and place of the sub-score.
         claims: How many of them are tested together.
     """
-    found = []
-    fallers = sum(matrix.own(kind) is not None for kind in matrix.matched.kinds)
-    for kind in matrix.matched.kinds:
-        own = matrix.own(kind)
-        if own is not None:
-            found.append(_row(matrix, (kind, own), "drops", matrix.fall(kind, own), fallers))
-    found += [_row(matrix, place, "hold", answer, claims) for place, answer in holds.items()]
-    return found
+    own = {kind: at for kind in matrix.matched.kinds if (at := matrix.own(kind)) is not None}
+    falls = [_row(matrix, (kind, at), "drops", matrix.fall(kind, at), len(own)) for kind, at in own.items()]
+    return falls + [_row(matrix, place, "hold", answer, claims) for place, answer in holds.items()]
 
 
-def _row(matrix: Matrix, place: tuple[str, int], expected: str, answer: Answer, claims: int) -> ResultRow:
+def _row(matrix: Matrix, place: tuple[str, int], expected: str, answer: Answer, claims: int) -> VerdictsRow:
     kind, at = place
-    estimate = matrix.response(kind, at)
-    failed = answer.verdict == Verdict.FAIL
-    ends = estimate.interval(corrected_level(claims) if failed else PASS_LEVEL)
     words = {"dimension": subscore(matrix.judged[at]), "damage": damage(kind)}
-    return {
-        **matrix.key(CELL, kind=matrix.kind_key(kind), dimension=matrix.judged[at]),
-        "value": finite(estimate.value),
-        "ci_low": finite(ends[0]),
-        "ci_high": finite(ends[1]),
-        "n": estimate.n,
-        "limit_high": -matrix.evidence.limits["mismatch.fall"] if expected == "drops" else None,
-        "verdict": answer.verdict.value,
-        "finding": FINDINGS[expected] if failed else "",
-        "provisional": False,
-        "reason": say(f"mismatch.cells.{expected}_{answer.verdict.value}", **words),
-    }
+    return matrix.writer(kind, dimension=matrix.judged[at]).verdict(
+        CELL,
+        answer.verdict,
+        say(f"mismatch.cells.{expected}_{answer.verdict.value}", **words),
+        FINDINGS[expected] if answer.verdict == Verdict.FAIL else "",
+        matrix.response(kind, at),
+        deciding_level(answer.verdict, claims),
+        limit_high=-matrix.evidence.limits["mismatch.fall"] if expected == "drops" else None,
+    )

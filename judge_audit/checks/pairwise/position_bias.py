@@ -4,42 +4,50 @@ Every pair is asked in both orders, so a preference for a place falls out of all
 measured and named. Judged on what differs most to people's eyes: candidates of one prompt, else deliberate
 mismatches, else ladders.
 
-The answers of a judge that compares, both orders of every pair side by side.
+The two orders of every pair also say what such a judge has in the place of a scale: an order of the candidates of a
+prompt, or none. Its capability is ranker by construction, never an absolute scale: strengths mean something among
+the candidates of one prompt alone.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.ladders.ladder_question import figure_columns
+from judge_audit.checks.pairwise.answers import ComparedRow
+from judge_audit.checks.result_rows import interval_words
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import OVERALL, Choice, State, Verdict
-from judge_audit.measures.estimates import items_needed, wilson, within
+from judge_audit.core.tables import rows_of
+from judge_audit.core.vocabulary import NOT_ASKED, OVERALL, Choice, State, Verdict
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, items_needed, wilson, within
 from judge_audit.measures.paired_comparisons import Orders, cyclic_triads, won_shares
+from judge_audit.stimuli.planning.comparisons import LADDERS, PAIRS, UNTOUCHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.result_rows import RowWriter
 
-
-UNTOUCHED, PAIRS, LADDERS = KINDS = ("untouched", "pairs", "ladders")
+KINDS = (UNTOUCHED, PAIRS, LADDERS)
 """What comparisons are about, what differs most to people's eyes first."""
+
+Row = TypeVar("Row", "MeasuresRow", "VerdictsRow")
 
 WON = {Choice.LEFT: 1.0, Choice.TIE: 0.5, Choice.RIGHT: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Comparisons:
     """Comparisons of one kind.
 
     Attributes:
@@ -47,35 +55,34 @@ class Told:
         orders: Those that were answered in both orders.
     """
 
-    rows: tuple[dict[str, Any], ...]
+    rows: tuple[ComparedRow, ...]
     orders: Orders
 
 
-def told(evidence: Evidence) -> dict[str, Told]:
+def by_kind(evidence: Evidence) -> dict[str, Comparisons]:
     """Sort the answers by what they are about; a kind that was not asked is not there."""
-    return evidence.once("both orders", lambda: _told(evidence))
+    return evidence.once("both orders", lambda: _by_kind(evidence))
 
 
-def _told(evidence: Evidence) -> dict[str, Told]:
+def _by_kind(evidence: Evidence) -> dict[str, Comparisons]:
     assert evidence.compared is not None
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in evidence.compared.to_pylist():
+    rows: dict[str, list[ComparedRow]] = defaultdict(list)
+    for row in rows_of(evidence.compared, ComparedRow):
         if row["state"] != State.INERT:
-            found[row["about"]].append(row)
-    return {kind: Told(tuple(found[kind]), _orders(kind, found[kind])) for kind in KINDS if found[kind]}
+            rows[row["about"]].append(row)
+    return {kind: Comparisons(tuple(rows[kind]), _orders(kind, rows[kind])) for kind in KINDS if rows[kind]}
 
 
-def _orders(kind: str, rows: Sequence[dict[str, Any]]) -> Orders:
+def _orders(kind: str, rows: Sequence[ComparedRow]) -> Orders:
     """Put the two orders of each pair and repeat side by side."""
-    held: dict[tuple[Any, ...], dict[bool, float]] = defaultdict(dict)
+    won: dict[tuple[Any, ...], dict[bool, float]] = defaultdict(dict)
     cluster_of: dict[tuple[Any, ...], str] = {}
     for row in rows:
-        if row["state"] != State.OK:
-            continue
-        pair = (row["group"], row["first"], row["second"], row["axis"], row["rung"])
-        held[*pair, row["repeat"]][row["flipped"]] = WON[Choice(row["choice"])]
-        cluster_of[pair] = row["group"] if kind == UNTOUCHED else row["cluster"]
-    whole = [(name, orders) for name, orders in held.items() if len(orders) == 2]
+        if row["state"] == State.OK:
+            pair = (row["group"], row["first"], row["second"], row["axis"], row["rung"])
+            won[*pair, row["repeat"]][row["flipped"]] = WON[Choice(str(row["choice"]))]
+            cluster_of[pair] = row["group"] if kind == UNTOUCHED else row["cluster"]
+    whole = [(name, orders) for name, orders in won.items() if len(orders) == 2]
     pairs = [name[:-1] for name, _ in whole]
     # Rungs of one original are hardly independent in anything: they count as one.
     alone = pairs if kind != LADDERS else [(cluster_of[pair],) for pair in pairs]
@@ -85,20 +92,6 @@ def _orders(kind: str, rows: Sequence[dict[str, Any]]) -> Orders:
         _numbers(alone),
         _numbers([(cluster_of[pair],) for pair in pairs]),
     )
-
-
-def shares_of_prompts(evidence: Evidence) -> list[Any]:
-    """Give, of every prompt whose candidates were compared, the shares that `cyclic_triads` takes."""
-    held: dict[str, list[tuple[str, str, bool, float]]] = defaultdict(list)
-    for row in told(evidence)[UNTOUCHED].rows if UNTOUCHED in told(evidence) else ():
-        if row["state"] == State.OK:
-            left = WON[Choice(row["choice"])]
-            won = left if row["flipped"] else 1 - left
-            held[row["group"]].append((row["first"], row["second"], row["flipped"], won))
-    return [
-        won_shares(sorted({name for first, second, *_ in rows for name in (first, second)}), rows)
-        for _, rows in sorted(held.items())
-    ]
 
 
 def _numbers(names: Sequence[tuple[Any, ...]]) -> Any:  # noqa: ANN401 - an array of integers
@@ -115,107 +108,139 @@ def run(evidence: Evidence) -> Findings:
     """Measure what the places owe, kind by kind, and judge the share of the picture shown first."""
     if evidence.compared is None:
         return Findings()
-    held = told(evidence)
-    measures = [row for kind, found in held.items() for row in _measures(evidence, kind, found)]
-    measures += _circles(evidence)
-    measures += _repeated(evidence, [row for found in held.values() for row in found.rows])
-    kind = next((name for name in KINDS if name in held and len(held[name].orders.plain)), None)
+    comparisons, writer = by_kind(evidence), evidence.writer(NAME, dimension=OVERALL)
+    measures = [row for kind, part in comparisons.items() for row in _measures(writer.at(kind=kind), part)]
+    measures += _circles(evidence, writer)
+    measures += _repeated(writer, [row for part in comparisons.values() for row in part.rows])
+    kind = _first_answered(comparisons, KINDS)
     if kind is None:
-        return Findings(measures=tuple(measures), verdicts=(_missing(evidence),))
-    return Findings(measures=tuple(measures), verdicts=(_verdict(evidence, kind, held[kind]),))
+        verdict = writer.verdict(MEASURE, Verdict.MISSING, say("compared.position.missing"))
+    else:
+        verdict = _verdict(evidence, kind, comparisons[kind].orders)
+    return Findings(measures=tuple(measures), verdicts=(verdict,))
 
 
-def _key(evidence: Evidence, measure: str, kind: str) -> ResultRow:
-    return evidence.key(NAME, measure, dimension=OVERALL, kind=kind)
-
-
-def _share(evidence: Evidence, measure: str, kind: str, hits: int, n: int) -> ResultRow:
-    """Make a row of a share with Wilson's interval."""
-    low, high = wilson(hits, n)
-    share: ResultRow = {"value": hits / n if n else None, "ci_low": low, "ci_high": high, "n": n}
-    return _key(evidence, measure, kind) | share
-
-
-def _measures(evidence: Evidence, kind: str, found: Told) -> Iterator[ResultRow]:
-    orders = found.orders
+def _measures(writer: RowWriter, part: Comparisons) -> Iterator[MeasuresRow]:
+    orders = part.orders
     if not len(orders.plain):
         return
-    yield _key(evidence, MEASURE, kind) | _around_half(figure_columns(orders.left_lean()))
-    yield _key(evidence, "order_agreement", kind) | figure_columns(orders.agreement())
-    yield _share(evidence, "left_decided", kind, orders.left_wins, orders.decided)
-    yield _share(evidence, "tied_choices", kind, len(orders.answers) - orders.decided, len(orders.answers))
-    yield _share(evidence, "same_winner", kind, *orders.same_winner())
+    yield _around_half(writer.figure(MEASURE, orders.left_lean()))
+    yield writer.figure("order_agreement", orders.agreement())
+    yield writer.share("left_decided", orders.left_wins, orders.decided)
+    yield writer.share("tied_choices", len(orders.answers) - orders.decided, len(orders.answers))
+    yield writer.share("same_winner", *orders.same_winner())
 
 
-def _around_half(columns: ResultRow) -> ResultRow:
-    """Turn a lean into a share, which lies between 0 and 1."""
-
-    def share(lean: float | None) -> float | None:
-        return None if lean is None else min(1.0, max(0.0, 0.5 + lean))
-
-    low, high = share(columns["ci_low"]), share(columns["ci_high"])
-    return columns | {"value": share(columns["value"]), "ci_low": low, "ci_high": high}
-
-
-def _circles(evidence: Evidence) -> Iterable[ResultRow]:
-    counts = [cyclic_triads(shares) for shares in shares_of_prompts(evidence)]
-    circles, triads = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
-    return [_share(evidence, "cyclic_share", UNTOUCHED, circles, triads)] if triads else []
+def _around_half(row: Row) -> Row:
+    """Turn the lean in a row into a share, which lies between 0 and 1."""
+    name: Literal["value", "ci_low", "ci_high"]
+    for name in ("value", "ci_low", "ci_high"):
+        if (lean := row[name]) is not None:
+            row[name] = _share(lean)
+    return row
 
 
-def _repeated(evidence: Evidence, rows: Sequence[dict[str, Any]]) -> list[ResultRow]:
+def _share(lean: float) -> float:
+    return min(1.0, max(0.0, 0.5 + lean))
+
+
+def _circles(evidence: Evidence, writer: RowWriter) -> list[MeasuresRow]:
+    """Give the share of circles among the triads of every prompt whose candidates were compared."""
+    of_group: dict[str, list[tuple[str, str, bool, float]]] = defaultdict(list)
+    untouched = by_kind(evidence).get(UNTOUCHED)
+    for row in untouched.rows if untouched else ():
+        if row["state"] == State.OK:
+            left = WON[Choice(str(row["choice"]))]
+            won = left if row["flipped"] else 1 - left
+            of_group[row["group"]].append((row["first"], row["second"], row["flipped"], won))
+    circles = triads = 0
+    for _, rows in sorted(of_group.items()):
+        names = sorted({name for first, second, *_ in rows for name in (first, second)})
+        found, possible = cyclic_triads(won_shares(names, rows))
+        circles, triads = circles + found, triads + possible
+    return [writer.share("cyclic_share", circles, triads, kind=UNTOUCHED)] if triads else []
+
+
+def _repeated(writer: RowWriter, rows: Sequence[ComparedRow]) -> list[MeasuresRow]:
     """Say how often the same question was answered alike, where it was asked twice."""
-    held: dict[tuple[Any, ...], dict[int, str]] = defaultdict(dict)
+    answered: dict[tuple[Any, ...], dict[int, str | None]] = defaultdict(dict)
+    ask = itemgetter("group", "first", "second", "axis", "rung", "flipped")
     for row in rows:
         if row["state"] == State.OK and row["repeat"] < 2:
-            place = tuple(row[name] for name in ("group", "first", "second", "axis", "rung", "flipped"))
-            held[place][row["repeat"]] = row["choice"]
-    twice = [choices for choices in held.values() if len(choices) == 2]
+            answered[ask(row)][row["repeat"]] = row["choice"]
+    twice = [choices for choices in answered.values() if len(choices) == 2]
     same = sum(choices[0] == choices[1] for choices in twice)
-    return [_share(evidence, "repeat_choice", "*", same, len(twice))] if twice else []
+    return [writer.share("repeat_choice", same, len(twice))] if twice else []
 
 
-def _verdict(evidence: Evidence, kind: str, found: Told) -> ResultRow:
+def _verdict(evidence: Evidence, kind: str, orders: Orders) -> VerdictsRow:
     """Judge whether the place decides."""
-    orders, margin = found.orders, evidence.limits["position_bias.margin"]
-    lean = orders.left_lean()
+    margin, lean = evidence.limits["position_bias.margin"], orders.left_lean()
     answer = within(lean, margin, 1)
     finding = {1: "prefers_left", -1: "prefers_right", 0: ""}[answer.side]
-    key = f"compared.position.{finding or answer.verdict.value}" if lean.usable else "compared.position.few"
     first = orders.left_wins if answer.side >= 0 else orders.decided - orders.left_wins
-    columns = _around_half(figure_columns(lean))
-    words = {"hits": f"{first:,}", "decided": f"{orders.decided:,}", "pairs": f"{lean.n_clusters:,}"}
+    # Without an interval, which is infinite then, the share may be anything.
+    words = interval_words(lean, write=lambda end: percent(_share(end)))
+    words |= {"hits": f"{first:,}", "decided": f"{orders.decided:,}", "pairs": f"{lean.n_clusters:,}"}
     words |= {"share": percent(0.5 + lean.value), "kind": say(f"compared.about.{kind}")}
-    words |= {"low": _end(columns["ci_low"], 0), "high": _end(columns["ci_high"], 1)}
     needed = None
     if answer.verdict == Verdict.INCONCLUSIVE and lean.usable:
         needed = items_needed(lean, margin, 1)
-    del columns["n_clusters"]
-    return {
-        **_key(evidence, MEASURE, kind),
-        **columns,
-        "n_needed": needed,
-        "limit_low": 0.5 - margin,
-        "limit_high": 0.5 + margin,
-        "verdict": answer.verdict.value,
-        "finding": finding,
-        "reason": say(key, **words),
-        "provisional": False,
-    }
+    key = f"compared.position.{finding or answer.verdict.value}" if lean.usable else "compared.position.few"
+    limits: VerdictsRow = {"n_needed": needed, "limit_low": 0.5 - margin, "limit_high": 0.5 + margin}
+    writer = evidence.writer(NAME, dimension=OVERALL, kind=kind)
+    return _around_half(writer.verdict(MEASURE, answer.verdict, say(key, **words), finding, lean, **limits))
 
 
-def _end(value: float | None, otherwise: float) -> str:
-    return percent(otherwise if value is None else min(1.0, max(0.0, value)))
+def _first_answered(comparisons: Mapping[str, Comparisons], kinds: Iterable[str]) -> str | None:
+    """Give the first kind of which any pair was answered in both orders."""
+    known = (kind for kind in kinds if kind in comparisons)
+    return next((kind for kind in known if len(comparisons[kind].orders.plain)), None)
 
 
-def _missing(evidence: Evidence) -> ResultRow:
-    return {
-        **_key(evidence, MEASURE, "*"),
-        "verdict": Verdict.MISSING.value,
-        "finding": "",
-        "reason": say("compared.position.missing"),
-        "provisional": False,
-    }
+SCALE, CAPABILITY = "scale", "capability"
+"""The check that asks for an order where there is no scale, and its measure."""
+
+
+def order_instead(evidence: Evidence) -> Findings:
+    """Ask whether the two orders of a pair agree; say of the scale that there is none.
+
+    Agreement 1 is an order, 0 a coin, −1 a place (see `Orders.agreement`). Pass wholly above
+    `position_bias.order` at 90 %, fail (*no order*) wholly below it.
+    """
+    writer = evidence.writer(SCALE, dimension=OVERALL)
+    reason = say("compared.no_scale")
+    scales = (writer.verdict(name, Verdict.MISSING, reason, NOT_ASKED) for name in ("pile", "absolute"))
+    return Findings(verdicts=(_capability(evidence, writer), *scales))
+
+
+def _capability(evidence: Evidence, writer: RowWriter) -> VerdictsRow:
+    comparisons = by_kind(evidence)
+    if comparisons and not any(len(part.orders.plain) for part in comparisons.values()):
+        return writer.verdict(CAPABILITY, Verdict.FAIL, say("compared.order.silent"), "silent")
+    kind = _first_answered(comparisons, (UNTOUCHED, PAIRS))
+    if kind is None:
+        return writer.verdict(CAPABILITY, Verdict.MISSING, say("compared.order.missing"))
+    orders = comparisons[kind].orders
+    figure, limit = orders.agreement(), evidence.limits["position_bias.order"]
+    # The agreement is no larger than the share of pairs that were no tie in either order.
+    most = wilson(orders.same_winner()[1], len(orders.plain), corrected_level(1))[1]
+    verdict, finding, sentence = Verdict.INCONCLUSIVE, "", "inconclusive"
+    if not figure.usable:
+        sentence = "few"
+    elif figure.interval(PASS_LEVEL)[0] > limit:
+        verdict, sentence = Verdict.PASS, "pass"
+    elif min(figure.interval(corrected_level(1))[1], most) < limit:
+        verdict, finding = Verdict.FAIL, "no_order"
+        sentence = "place" if figure.value < -limit else "chance"
+    reason = say(
+        f"compared.order.{sentence}",
+        clusters=figure.n_clusters,
+        n=f"{figure.n:,}",
+        kind=say(f"compared.about.{kind}"),
+        **interval_words(figure),
+    )
+    return writer.verdict(CAPABILITY, verdict, reason, finding, figure, limit_low=limit)
 
 
 CHECK = Check(NAME, run, needs=Needs.ANY)

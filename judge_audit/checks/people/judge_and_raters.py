@@ -9,15 +9,14 @@ Rows of the judge beside people: measured per source, over sources, and pooled.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judge_audit.checks.check import Check
-from judge_audit.checks.evidence import Findings, joined
-from judge_audit.checks.ladders.ladder_question import figure_columns
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.one_limit import however_filled, needed_above
 from judge_audit.checks.people.labelled_scores import (
-    PEOPLE,
     always_the_same,
     answers,
     labelled,
@@ -25,39 +24,41 @@ from judge_audit.checks.people.labelled_scores import (
     ratings,
     samples,
 )
+from judge_audit.checks.result_rows import deciding_level, interval_words
 from judge_audit.core.digests import draw_seed
-from judge_audit.core.formatting import finite, number, percent
+from judge_audit.core.formatting import finite, percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import POOLED, Verdict
+from judge_audit.core.vocabulary import PEOPLE, POOLED, Verdict
 from judge_audit.measures.correlation import correlation
-from judge_audit.measures.estimates import PASS_LEVEL, Estimate, corrected_level, items_needed
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
 from judge_audit.measures.judge_and_raters import measured, validity
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, derived, draws_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.labelled_scores import Answers, Ratings
+    from judge_audit.checks.result_rows import RowWriter
     from judge_audit.measures.judge_and_raters import Sample
-
 
 NAME = "beside_people"
 
 POOLED_KIND = "pooled"
 """Kind of the value over all sources as if they were one; `*` is the value within sources, combined."""
 
+BESIDE, VALIDITY = "judge_beside_people", "validity"
 MEASURES = {
-    "beside": "judge_beside_people",
+    "beside": BESIDE,
     "judge": "judge_agreement",
     "rater": "rater_agreement",
     "with_mean": "judge_on_mean",
     "with_rater": "judge_with_rater",
     "between_raters": "between_raters",
     "retest": "retest_on_labelled",
-    "validity": "validity",
+    "validity": VALIDITY,
 }
 
 
@@ -75,78 +76,37 @@ class Comparison:
     """
 
     figures: Mapping[str, Resampled]
-    rows: tuple[ResultRow, ...]
+    rows: tuple[MeasuresRow, ...]
     left_out: tuple[str, ...]
     left_share: float
     lost: float
     retest_known: bool
 
 
-def measure_row(
-    evidence: Evidence,
-    check: str,
-    measure: str,
-    dimension: str,
-    figure: Resampled,
-    **parts: Any,  # noqa: ANN401
-) -> ResultRow:
-    """Make a row of `measures` with the 90 % interval."""
-    return evidence.key(check, measure, dimension=dimension, **parts) | figure_columns(figure)
-
-
-def verdict_row(
-    evidence: Evidence,
-    check: str,
-    measure: str,
-    dimension: str,
-    figure: Resampled,
-    *,
-    verdict: Verdict,
-    **parts: Any,  # noqa: ANN401
-) -> ResultRow:
-    """Make a row of `verdicts` with the 90 % interval."""
-    row = measure_row(evidence, check, measure, dimension, figure)
-    del row["n_clusters"]
-    return joined(row, {"verdict": verdict.value, "finding": "", "provisional": False}, **parts)
-
-
-def missing_row(
-    evidence: Evidence,
-    check: str,
-    measure: str,
-    dimension: str,
-    reason: str,
-    **parts: Any,  # noqa: ANN401
-) -> ResultRow:
-    """Make a row of `verdicts` for evidence that is not there."""
-    key = evidence.key(check, measure, dimension=dimension)
-    missing: ResultRow = {"verdict": Verdict.MISSING.value, "finding": "", "reason": reason}
-    return joined(key, missing, {"provisional": False}, **parts)
-
-
 def compare(
     evidence: Evidence,
     dimension: str,
-    given: Answers,
+    scores: Answers,
     people: Ratings,
     *,
     claims: int,
     filled: float | None = None,
 ) -> Comparison:
     """Measure a dimension of the judge beside people's, source by source, and over sources."""
-    found = samples(given, people, deterministic=always_the_same(given), filled=filled)
-    whole = found.pop(POOLED)
+    per_source = samples(scores, people, deterministic=always_the_same(scores), filled=filled)
+    whole = per_source.pop(POOLED)
     draws = draws_for(claims)
-    held = {
+    parts = {
         source: measured(sample, draws, draw_seed(evidence.seed, NAME, dimension, source))
-        for source, sample in found.items()
+        for source, sample in per_source.items()
     }
-    sizes = {source: int(np.isfinite(sample.judge).sum()) for source, sample in found.items()}
-    left = tuple(source for source, parts in held.items() if "beside" not in parts)
-    figures = _over_sources(held)
-    rows = _rows(evidence, dimension, {**held, POOLED: figures})
-    rows += _pooled_rows(evidence, dimension, whole)
-    rows += _other_correlations(evidence, dimension, found, whole)
+    sizes = {source: int(np.isfinite(sample.judge).sum()) for source, sample in per_source.items()}
+    left = tuple(source for source, figures in parts.items() if "beside" not in figures)
+    figures = _over_sources(parts)
+    writer = evidence.writer(NAME, dimension=dimension, baseline=PEOPLE)
+    rows = _rows(writer, {**parts, POOLED: figures})
+    rows += _pooled_rows(writer, whole)
+    rows += _other_correlations(writer, per_source, whole)
     lost = np.isnan(whole.judge)
     total = max(1, sum(sizes.values()))
     return Comparison(
@@ -159,11 +119,11 @@ def compare(
     )
 
 
-def _over_sources(held: Mapping[str, Mapping[str, Resampled]]) -> dict[str, Resampled]:
+def _over_sources(per_source: Mapping[str, Mapping[str, Resampled]]) -> dict[str, Resampled]:
     """Combine every figure over the sources; validity is the ratio of the combined parts."""
-    parts = list(held.values())
-    names = {name for part in parts for name in part} | set(MEASURES)
-    found = {name: combined([part[name] for part in parts if name in part]) for name in names}
+    parts = list(per_source.values())
+    names = dict.fromkeys([name for part in parts for name in part] + list(MEASURES))
+    figures = {name: combined([part[name] for part in parts if name in part]) for name in names}
     both = [
         part
         for part in parts
@@ -171,82 +131,64 @@ def _over_sources(held: Mapping[str, Mapping[str, Resampled]]) -> dict[str, Resa
         and "with_rater" in part
     ]
     again = combined([part["retest"] for part in both])
-    found["retest_known"] = again
+    figures["retest_known"] = again
     close = combined([part["with_rater"] for part in both])
     ceiling = combined([part["between_raters"] for part in both])
     if again is UNDEFINED and both:
         again = Resampled(1.0, np.ones_like(close.replicates), close.n, close.n_clusters, close.df)
-    found["retest"], found["between_raters"] = again, ceiling
+    figures["retest"], figures["between_raters"] = again, ceiling
     if both:
-        found["validity"] = derived(validity, close, ceiling, again)
-    return found
+        figures["validity"] = derived(validity, close, ceiling, again)
+    return figures
 
 
-def _rows(evidence: Evidence, dimension: str, held: Mapping[str, Mapping[str, Resampled]]) -> list[ResultRow]:
-    rows: list[ResultRow] = []
-    for source, figures in held.items():
+def _rows(writer: RowWriter, per_source: Mapping[str, Mapping[str, Resampled]]) -> list[MeasuresRow]:
+    rows: list[MeasuresRow] = []
+    for source, figures in per_source.items():
         for name, measure in MEASURES.items():
             figure = figures.get(name, UNDEFINED)
             if name == "retest" and source == POOLED and figures["retest_known"] is UNDEFINED:
                 continue
             if np.isfinite(figure.value):
-                parts = {"source": source, "baseline": PEOPLE}
-                rows.append(measure_row(evidence, NAME, measure, dimension, figure, **parts))
-    for name, figure in held[POOLED].items():
+                rows.append(writer.figure(measure, figure, source=source))
+    for name, figure in per_source[POOLED].items():
         if name.startswith("beside:"):
-            parts = {"rater": name.removeprefix("beside:"), "baseline": PEOPLE}
-            rows.append(measure_row(evidence, NAME, MEASURES["beside"], dimension, figure, **parts))
+            rows.append(writer.figure(BESIDE, figure, rater=name.removeprefix("beside:")))
     return rows
 
 
-def _pooled_rows(evidence: Evidence, dimension: str, whole: Sample) -> list[ResultRow]:
+def _pooled_rows(writer: RowWriter, whole: Sample) -> list[MeasuresRow]:
     """Give the values over all sources as if they were one; no interval, as nothing is judged by them."""
-    rows: list[ResultRow] = []
-    for name, figure in measured(whole, 0, 0).items():
-        if name in MEASURES and np.isfinite(figure.value):
-            parts = {"kind": POOLED_KIND, "baseline": PEOPLE}
-            rows.append(measure_row(evidence, NAME, MEASURES[name], dimension, figure, **parts))
-    return rows
+    return [
+        writer.figure(MEASURES[name], figure, kind=POOLED_KIND)
+        for name, figure in measured(whole, 0, 0).items()
+        if name in MEASURES and np.isfinite(figure.value)
+    ]
 
 
 def _other_correlations(
-    evidence: Evidence, dimension: str, found: Mapping[str, Sample], whole: Sample
-) -> list[ResultRow]:
+    writer: RowWriter, per_source: Mapping[str, Sample], whole: Sample
+) -> list[MeasuresRow]:
     """Give Pearson's and Kendall's correlation with the mean label too, for those who compare with a paper."""
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     for method in ("pearson", "kendall"):
-        values, sizes = [], []
-        for source, sample in found.items():
+        measure, values, sizes = f"judge_on_mean_{method}", [], []
+        for source, sample in per_source.items():
             value = correlation(sample.judge, sample.mean, method)
-            if not np.isfinite(value):
-                continue
-            values.append(value)
-            sizes.append(int((np.isfinite(sample.judge) & np.isfinite(sample.mean)).sum()))
-            key = {"source": source, "baseline": PEOPLE}
-            made = evidence.key(NAME, f"judge_on_mean_{method}", dimension=dimension, **key)
-            rows.append({**made, "value": value, "n": sizes[-1]})
-        if not values:
-            continue
-        both = {"*": float(np.average(values, weights=sizes))}
-        both[POOLED_KIND] = correlation(whole.judge, whole.mean, method)
-        for kind, value in both.items():
-            made = evidence.key(
-                NAME, f"judge_on_mean_{method}", dimension=dimension, kind=kind, baseline=PEOPLE
-            )
-            rows.append({**made, "value": finite(value), "n": sum(sizes)})
+            if np.isfinite(value):
+                values.append(value)
+                sizes.append(int((np.isfinite(sample.judge) & np.isfinite(sample.mean)).sum()))
+                rows.append(writer.count(measure, value, sizes[-1], source=source))
+        if values:
+            n, pooled = sum(sizes), correlation(whole.judge, whole.mean, method)
+            rows.append(writer.count(measure, finite(float(np.average(values, weights=sizes))), n))
+            rows.append(writer.count(measure, finite(pooled), n, kind=POOLED_KIND))
     return rows
-
-
-BESIDE = "judge_beside_people"
-VALIDITY = "validity"
 
 
 def run(evidence: Evidence) -> Findings:
     """Hold every dimension of the judge against the people's it is paired with."""
-    findings = Findings()
-    for dimension in evidence.card.dimensions:
-        findings += _dimension(evidence, dimension)
-    return findings
+    return sum((_dimension(evidence, dimension) for dimension in evidence.card.dimensions), Findings())
 
 
 def claims_of(evidence: Evidence) -> int:
@@ -257,19 +199,25 @@ def claims_of(evidence: Evidence) -> int:
 def _dimension(evidence: Evidence, dimension: str) -> Findings:
     against = people_for(evidence, dimension)
     people = ratings(evidence, against)
-    given = answers(evidence, dimension)
-    if people is None or not np.isfinite(given.values).any():
+    scores = answers(evidence, dimension)
+    if people is None or not np.isfinite(scores.values).any():
         return _missing(evidence, dimension, _why_not(evidence, dimension))
     known = frozenset(people.items)
-    if not any(item in known for item in given.items):
+    if not any(item in known for item in scores.items):
         return _missing(evidence, dimension, say("beside.no_items"))
-    made = compare(evidence, dimension, given, people, claims=claims_of(evidence))
+    claims = claims_of(evidence)
+    made = compare(evidence, dimension, scores, people, claims=claims)
     notes = [] if against == (dimension,) else [say("beside.paired", list=", ".join(against))]
     if len(people.raters) < 2:
         key = "beside.one_rater" if people.raters else "beside.no_ids"
         return Findings(measures=tuple(made.rows)) + _missing(evidence, dimension, say(key))
-    state = _State(evidence, dimension, given, people, made)
-    return Findings(measures=tuple(made.rows), verdicts=(_beside(state, notes), _validity(state)))
+    ways = (  # with the missing scores put below or above all others
+        compare(evidence, dimension, scores, people, claims=claims, filled=end).figures["beside"]
+        for end in (-1e30, 1e30)
+        if made.lost > evidence.limits["ladder.missing_share"]
+    )
+    verdicts = (_beside(evidence, dimension, made, ways, notes), _validity(evidence, dimension, made))
+    return Findings(measures=tuple(made.rows), verdicts=verdicts)
 
 
 def _why_not(evidence: Evidence, dimension: str) -> str:
@@ -283,130 +231,68 @@ def _why_not(evidence: Evidence, dimension: str) -> str:
 
 def _missing(evidence: Evidence, dimension: str, reason: str) -> Findings:
     limits = {BESIDE: -evidence.limits["beside.margin"], VALIDITY: evidence.limits["beside.validity"]}
+    writer = evidence.writer(NAME, dimension=dimension)
     return Findings(
         verdicts=tuple(
-            missing_row(
-                evidence, NAME, measure, dimension, reason, limit_low=limit, finding="ceiling_unknown"
-            )
+            writer.verdict(measure, Verdict.MISSING, reason, "ceiling_unknown", limit_low=limit)
             for measure, limit in limits.items()
         )
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _State:
-    """One dimension under judgement."""
-
-    evidence: Evidence
-    dimension: str
-    given: Answers
-    people: Ratings
-    made: Comparison
-
-    @property
-    def claims(self) -> int:
-        """Dimensions judged together."""
-        return claims_of(self.evidence)
-
-
-def _answer(figure: Resampled, margin: float, claims: int) -> Verdict:
-    """Pass wholly above −margin at 90 %; fail wholly below it at the corrected level."""
-    if figure.interval(PASS_LEVEL)[0] > -margin:
-        return Verdict.PASS
-    return Verdict.FAIL if figure.interval(corrected_level(claims))[1] < -margin else Verdict.INCONCLUSIVE
-
-
-def _beside(state: _State, notes: list[str]) -> ResultRow:
-    evidence, figure = state.evidence, state.made.figures["beside"]
-    margin = evidence.limits["beside.margin"]
-    verdict = _answer(figure, margin, state.claims)
-    if verdict != Verdict.INCONCLUSIVE and state.made.lost > evidence.limits["ladder.missing_share"]:
-        ways = [_filled(state, end) for end in (-1e30, 1e30)]
-        if any(_answer(way, margin, state.claims) != verdict for way in ways):
-            verdict = Verdict.INCONCLUSIVE
-            notes.append(say("notes.refusals", share=percent(state.made.lost)))
-    if state.made.left_out:
-        notes.append(say("beside.left_out", list=", ".join(state.made.left_out)))
-        if verdict == Verdict.PASS and state.made.left_share > evidence.limits["ladder.missing_share"]:
+def _beside(
+    evidence: Evidence, dimension: str, made: Comparison, ways: Iterable[Resampled], notes: list[str]
+) -> VerdictsRow:
+    claims = claims_of(evidence)
+    figure, margin = made.figures["beside"], evidence.limits["beside.margin"]
+    verdict, decides = however_filled(figure, ways, low=-margin, claims=claims)
+    if decides:
+        notes.append(say("notes.refusals", share=percent(made.lost)))
+    if made.left_out:
+        notes.append(say("beside.left_out", list=", ".join(made.left_out)))
+        if verdict == Verdict.PASS and made.left_share > evidence.limits["ladder.missing_share"]:
             verdict = Verdict.INCONCLUSIVE
     finding = "worse_than_people" if verdict == Verdict.FAIL else ""
-    low, high = figure.interval(corrected_level(state.claims) if finding else PASS_LEVEL)
     needed = None
     if verdict == Verdict.INCONCLUSIVE and figure.usable:
-        found = figure.as_estimate()
-        turned = Estimate(-found.value, found.variance, found.df, found.n, found.n_clusters)
-        needed = items_needed(turned, margin, state.claims, high=margin)
+        needed = needed_above(figure, margin, claims)
         notes.append(say("beside.settle", n=needed) if needed else say("notes.close"))
-    words = {"judge": "judge", "rater": "rater"}
-    shown = {name: f"{state.made.figures[part].value:.2f}" for name, part in words.items()}
-    key = f"beside.{finding or verdict.value}" if figure.usable else "beside.few"
     sentence = say(
-        key,
-        dimension=state.dimension,
-        **shown,
-        value=number(figure.value),
-        low=number(low),
-        high=number(high),
+        f"beside.{finding or verdict.value}" if figure.usable else "beside.few",
+        dimension=dimension,
+        judge=f"{made.figures['judge'].value:.2f}",
+        rater=f"{made.figures['rater'].value:.2f}",
+        **interval_words(figure, deciding_level(verdict, claims)),
     )
-    return verdict_row(
-        evidence,
-        NAME,
-        BESIDE,
-        state.dimension,
-        figure,
-        verdict=verdict,
-        finding=finding,
-        reason=" ".join([sentence, *notes]),
-        n_needed=needed,
-        limit_low=-margin,
-    )
+    reason = " ".join([sentence, *notes])
+    writer = evidence.writer(NAME, dimension=dimension)
+    return writer.verdict(BESIDE, verdict, reason, finding, figure, limit_low=-margin, n_needed=needed)
 
 
-def _filled(state: _State, end: float) -> Resampled:
-    """Compare once more with the missing scores put below or above all others."""
-    made = compare(
-        state.evidence, state.dimension, state.given, state.people, claims=state.claims, filled=end
-    )
-    return made.figures["beside"]
-
-
-def _validity(state: _State) -> ResultRow:
+def _validity(evidence: Evidence, dimension: str, made: Comparison) -> VerdictsRow:
     """Ask whether the judge is steady about something other than what people agree on."""
-    evidence, figures = state.evidence, state.made.figures
+    claims, figures = claims_of(evidence), made.figures
     limit = evidence.limits["beside.validity"]
     figure, again = figures["validity"], figures["retest"]
     steadier = derived(lambda own, people: own - people, again, figures["between_raters"])
-    level = corrected_level(state.claims)
-    known = state.made.retest_known
+    level = corrected_level(claims)
+    known = made.retest_known
     verdict, finding = Verdict.INCONCLUSIVE, ""
     if known and steadier.interval(level)[0] > 0 and figure.interval(level)[1] < limit:
         verdict, finding = Verdict.FAIL, "steadily_wrong"
     elif figure.interval(PASS_LEVEL)[0] > limit:
         verdict = Verdict.PASS
-    low, high = figure.interval(level if finding else PASS_LEVEL)
-    key = f"beside.validity_{finding or verdict.value}" if figure.usable else "beside.validity_few"
     reason = say(
-        key,
-        dimension=state.dimension,
-        value=f"{figure.value:.2f}",
-        low=f"{low:.2f}",
-        high=f"{high:.2f}",
+        f"beside.validity_{finding or verdict.value}" if figure.usable else "beside.validity_few",
+        dimension=dimension,
         retest=f"{again.value:.2f}",
         people=f"{figures['between_raters'].value:.2f}",
+        **interval_words(figure, deciding_level(verdict, claims), "{:.2f}".format),
     )
     if not known:
         reason += " " + say("beside.retest_unknown")
-    return verdict_row(
-        evidence,
-        NAME,
-        VALIDITY,
-        state.dimension,
-        figure,
-        verdict=verdict,
-        finding=finding,
-        reason=reason,
-        limit_low=limit,
-    )
+    writer = evidence.writer(NAME, dimension=dimension)
+    return writer.verdict(VALIDITY, verdict, reason, finding, figure, limit_low=limit)
 
 
 CHECK = Check(NAME, run, judges=("judge_beside_people",))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,13 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
-
-PEOPLE = "people"
-"""Subject of figures about people, and baseline of a judge held against them."""
+    from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
 
 NOBODY = ""
 """Annotator of labels whose annotator is unknown."""
@@ -70,11 +65,11 @@ class Answers:
     sources: NDArray[np.str_]
     clusters: Ints
     values: Floats
-    asked: NDArray[np.bool_]
+    asked: Mask
     prompts: NDArray[np.str_]
 
     @property
-    def lost(self) -> NDArray[np.bool_]:
+    def lost(self) -> Mask:
         """Items whose first answer is missing."""
         return self.asked[:, 0] & np.isnan(self.values[:, 0])
 
@@ -105,19 +100,14 @@ def ratings(evidence: Evidence, dimensions: Sequence[str]) -> Ratings | None:
     Labels of the same rater on the same item are averaged. Dimensions on different declared scales are put on
     0 to 1 before they are averaged.
     """
-    name = "ratings\0" + "\0".join(dimensions)
-    if name not in evidence._cache:  # noqa: SLF001 - the place where what checks share is kept
-        evidence._cache[name] = _ratings(evidence, dimensions)  # noqa: SLF001
-    found: Ratings | None = evidence._cache[name]  # noqa: SLF001
-    return found
+    return evidence.once("ratings\0" + "\0".join(dimensions), lambda: _ratings(evidence, dimensions))
 
 
 def _ratings(evidence: Evidence, dimensions: Sequence[str]) -> Ratings | None:
     if evidence.labels is None or not dimensions:
         return None
-    parts = [
-        _one(evidence.labels.filter(pc.equal(evidence.labels["dimension"], name))) for name in dimensions
-    ]
+    labels = evidence.labels
+    parts = [_one(labels.filter(pc.equal(labels["dimension"], name))) for name in dimensions]
     if len(parts) == 1:
         return parts[0]
     if len({(part.low, part.high) for part in parts}) > 1 and all(part.low is not None for part in parts):
@@ -142,7 +132,7 @@ def _on_unit_scale(part: Ratings) -> Ratings:
     assert part.high is not None
     span = part.high - part.low
     values, mean = (part.values - part.low) / span, (part.mean - part.low) / span
-    return Ratings(part.items, values, part.raters, mean, 0.0, 1.0)
+    return replace(part, values=values, mean=mean, low=0.0, high=1.0)
 
 
 def _one(table: pa.Table) -> Ratings:
@@ -170,27 +160,19 @@ def _one(table: pa.Table) -> Ratings:
 
 def _ends(table: pa.Table) -> tuple[float | None, float | None]:
     """Give the declared ends, oriented, if all rows declare the same."""
+    columns = ["low", "high", "higher_is_better"]
+    declared = table.select(columns).group_by(columns).aggregate([]).to_pylist()
     ends = {
-        tuple(sorted((low, high))) if higher else tuple(sorted((-low, -high)))
-        for low, high, higher in {
-            (row["low"], row["high"], row["higher_is_better"])
-            for row in table.select(["low", "high", "higher_is_better"])
-            .group_by(["low", "high", "higher_is_better"])
-            .aggregate([])
-            .to_pylist()
-        }
-        if low is not None and high is not None
+        tuple(sorted((row["low"], row["high"]) if row["higher_is_better"] else (-row["low"], -row["high"])))
+        for row in declared
+        if row["low"] is not None and row["high"] is not None
     }
     return ends.pop() if len(ends) == 1 else (None, None)
 
 
 def answers(evidence: Evidence, dimension: str) -> Answers:
     """Set out the judge's untouched scores in one dimension."""
-    name = f"answers\0{dimension}"
-    if name not in evidence._cache:  # noqa: SLF001
-        evidence._cache[name] = _answers(evidence, dimension)  # noqa: SLF001
-    found: Answers = evidence._cache[name]  # noqa: SLF001
-    return found
+    return evidence.once(f"answers\0{dimension}", lambda: _answers(evidence, dimension))
 
 
 def _answers(evidence: Evidence, dimension: str) -> Answers:
@@ -201,13 +183,13 @@ def _answers(evidence: Evidence, dimension: str) -> Answers:
     mine = pc.is_in(whole["dimension"], value_set=pa.array([dimension, POOLED]))
     rows, table = places[np.asarray(mine, bool)], whole.filter(mine)
     repeats = np.asarray(table["repeat"], int)
-    given = np.asarray(table["value"].cast("double").fill_null(np.nan), float)
+    scores = np.asarray(table["value"].cast("double").fill_null(np.nan), float)
     fine = np.asarray(pc.equal(table["state"], State.OK.value), bool)
     values = np.full((len(items), 1 + int(repeats.max(initial=0))), np.nan)
     asked = np.zeros(values.shape, bool)
     asked[:, 0] = True
     asked[rows, repeats] = True
-    values[rows[fine], repeats[fine]] = evidence.sign * given[fine]
+    values[rows[fine], repeats[fine]] = evidence.sign * scores[fine]
     sources, clusters = (np.asarray(whole[key].to_pylist(), str)[first] for key in ("source", "cluster"))
     return Answers(
         tuple(items.tolist()),
@@ -231,60 +213,57 @@ def _prompts(evidence: Evidence, table: pa.Table, items: NDArray[np.str_], first
 
 
 def samples(
-    given: Answers, people: Ratings, *, deterministic: bool, filled: float | None = None
+    scores: Answers, people: Ratings, *, deterministic: bool, filled: float | None = None
 ) -> dict[str, Sample]:
     """Put the labelled items of each source beside the judge, and of all sources under `*`.
 
     Args:
-        given: The judge's scores.
+        scores: The judge's scores.
         people: The labels.
         deterministic: Whether the judge answers the same every time.
         filled: What stands for missing first scores (±1e30: below or above all others), None to leave them out.
     """
     place = {item: at for at, item in enumerate(people.items)}
-    rows = np.array([at for at, item in enumerate(given.items) if item in place], int)
-    columns = np.array([place[given.items[at]] for at in rows], int)
-    first = given.values[rows, 0] if len(rows) else np.empty(0)
+    rows = np.array([at for at, item in enumerate(scores.items) if item in place], np.intp)
+    columns = np.array([place[scores.items[at]] for at in rows], np.intp)
+    first = scores.values[rows, 0]
     if filled is not None:
-        first = np.where(given.lost[rows], filled, first)
-    again = given.values[rows, 1] if given.values.shape[1] > 1 else np.full(len(rows), np.nan)
-    labels = people.values[columns] if len(rows) else np.empty((0, len(people.raters)))
-    found = {}
-    sources = given.sources[rows]
+        first = np.where(scores.lost[rows], filled, first)
+    again = scores.values[rows, 1] if scores.values.shape[1] > 1 else np.full(len(rows), np.nan)
+    labels, sources = people.values[columns], scores.sources[rows]
+    by_source = {}
     for source in [*sorted(set(sources.tolist())), POOLED]:
         use = np.ones(len(rows), bool) if source == POOLED else sources == source
-        held = labels[use]
-        told = np.isfinite(held).any(axis=0)
-        raters = tuple(name for name, kept in zip(people.raters, told, strict=True) if kept)
-        found[source] = Sample(
+        rated = np.isfinite(labels[use]).any(axis=0)
+        by_source[source] = Sample(
             first[use],
             again[use],
-            held[:, told],
-            raters,
-            people.mean[columns][use] if len(rows) else np.empty(0),
-            given.clusters[rows][use],
+            labels[use][:, rated],
+            tuple(compress(people.raters, rated)),
+            people.mean[columns][use],
+            scores.clusters[rows][use],
             deterministic,
         )
-    return found
+    return by_source
 
 
-def means(given: Answers, people: Ratings) -> Floats:
+def means(scores: Answers, people: Ratings) -> Floats:
     """Give people's mean label of each item the judge was asked about; NaN if nobody labelled it."""
     place: Mapping[str, float] = dict(zip(people.items, people.mean.tolist(), strict=True))
-    return np.array([place.get(item, np.nan) for item in given.items], float)
+    return np.array([place.get(item, np.nan) for item in scores.items], float)
 
 
-def always_the_same(given: Answers) -> bool:
+def always_the_same(scores: Answers) -> bool:
     """Whether the judge was asked twice about some items and never changed an answer."""
-    later = given.values[:, 1:]
-    twice = np.isfinite(later) & np.isfinite(given.values[:, :1])
-    same = np.abs(later - given.values[:, :1]) < 10.0**-DECIMALS
+    first, later = scores.values[:, :1], scores.values[:, 1:]
+    twice = np.isfinite(later) & np.isfinite(first)
+    same = np.abs(later - first) < 10.0**-DECIMALS
     return bool(twice.sum() >= 30 and same[twice].all())
 
 
-def rater_values(given: Answers, people: Ratings) -> Floats:
+def rater_values(scores: Answers, people: Ratings) -> Floats:
     """Give each rater's label of each item the judge was asked about: (n, R), NaN where there is none."""
     place = {item: at for at, item in enumerate(people.items)}
-    rows = np.array([place.get(item, -1) for item in given.items], int)
+    rows = np.array([place.get(item, -1) for item in scores.items], int)
     padded = np.vstack([people.values, np.full((1, len(people.raters)), np.nan)])
     return np.asarray(padded[rows], float)

@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judge_audit.checks.check import Check
-from judge_audit.checks.evidence import Findings, joined
-from judge_audit.checks.people.judge_and_raters import missing_row
-from judge_audit.checks.people.labelled_scores import PEOPLE, answers, means, people_for, ratings
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.people.labelled_scores import answers, means, people_for, ratings
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, newcombe, wilson
+from judge_audit.core.vocabulary import PEOPLE, Verdict
+from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, newcombe
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import VerdictsRow
     from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
-
-    Floats = NDArray[np.float64]
+    from judge_audit.checks.evidence import Evidence, Floats, Ints
 
 NAME = "missingness"
 DIFFERENCE = "missing_difference"
@@ -34,44 +31,43 @@ THIRDS = ("worst third", "middle third", "best third")
 
 def run(evidence: Evidence) -> Findings:
     """Compare how many scores are missing among what people find bad and good."""
-    findings = Findings()
-    for dimension in evidence.card.dimensions:
-        findings += _dimension(evidence, dimension)
-    return findings
+    return sum((_dimension(evidence, dimension) for dimension in evidence.card.dimensions), Findings())
 
 
-def thirds(labels: Floats, sources: NDArray[np.str_]) -> NDArray[np.intp]:
+def thirds(labels: Floats, sources: NDArray[np.str_]) -> Ints:
     """Deal labelled items into thirds of their source: 0 worst, 2 best, −1 where there is no label.
 
     Equal labels stay together: a third may hold more than a third, or nothing.
     """
-    found = np.full(len(labels), -1, np.intp)
+    third_of = np.full(len(labels), -1, np.intp)
     for source in np.unique(sources):
         rows = (sources == source) & np.isfinite(labels)
         if rows.any():
             low, high = np.quantile(labels[rows], [1 / 3, 2 / 3])
             place = np.where(labels[rows] <= low, 0, np.where(labels[rows] >= high, 2, 1))
-            found[rows] = place if high > low else 1
-    return found
+            third_of[rows] = place if high > low else 1
+    return third_of
 
 
 def _dimension(evidence: Evidence, dimension: str) -> Findings:
     limit = evidence.limits["missingness.difference"]
-    limits: ResultRow = {"limit_low": -limit, "limit_high": limit}
+    limits: VerdictsRow = {"limit_low": -limit, "limit_high": limit}
+    writer = evidence.writer(NAME, dimension=dimension)
     people = ratings(evidence, people_for(evidence, dimension))
-    given = answers(evidence, dimension)
-    place = np.full(len(given.items), -1) if people is None else thirds(means(given, people), given.sources)
-    counts = [((place == at).sum(), (given.lost & (place == at)).sum()) for at in range(3)]
-    if not counts[0][0] or not counts[2][0]:
-        reason = say("missingness.no_labels")
-        return Findings(verdicts=(missing_row(evidence, NAME, DIFFERENCE, dimension, reason) | limits,))
-    rows: list[ResultRow] = []
-    for kind, (n, lost) in zip(THIRDS, counts, strict=True):
-        if n:
-            low, high = wilson(int(lost), int(n))
-            key = evidence.key(NAME, "missing_share", dimension=dimension, kind=kind, baseline=PEOPLE)
-            rows.append({**key, "value": lost / n, "ci_low": low, "ci_high": high, "n": int(n)})
-    worst, best = ((int(counts[at][1]), int(counts[at][0])) for at in (0, 2))
+    scores = answers(evidence, dimension)
+    place = np.full(len(scores.items), -1)
+    if people is not None:
+        place = thirds(means(scores, people), scores.sources)
+    counts = [(int((scores.lost & (place == at)).sum()), int((place == at).sum())) for at in range(3)]
+    if not counts[0][1] or not counts[2][1]:
+        row = writer.verdict(DIFFERENCE, Verdict.MISSING, say("missingness.no_labels"), **limits)
+        return Findings(verdicts=(row,))
+    rows = [
+        writer.share("missing_share", *count, kind=kind, baseline=PEOPLE)
+        for kind, count in zip(THIRDS, counts, strict=True)
+        if count[1]
+    ]
+    worst, _, best = counts
     value = worst[0] / worst[1] - best[0] / best[1]
     low, high = newcombe(worst, best, PASS_LEVEL)
     wide = newcombe(worst, best, corrected_level(len(evidence.card.dimensions)))
@@ -85,15 +81,12 @@ def _dimension(evidence: Evidence, dimension: str) -> Findings:
         worst=percent(worst[0] / worst[1]),
         best=percent(best[0] / best[1]),
     )
-    row: ResultRow = {
-        **evidence.key(NAME, DIFFERENCE, dimension=dimension),
-        "value": value,
-        "ci_low": low,
-        "ci_high": high,
-        "n": worst[1] + best[1],
-    }
-    answer: ResultRow = {"verdict": verdict.value, "finding": finding, "reason": reason, "provisional": False}
-    return Findings(measures=(*rows, row), verdicts=(joined(row, limits, answer),))
+    n = worst[1] + best[1]
+    measure = writer.count(DIFFERENCE, value, n)
+    measure |= {"ci_low": low, "ci_high": high}
+    row = writer.verdict(DIFFERENCE, verdict, reason, finding, **limits)
+    row |= {"value": value, "ci_low": low, "ci_high": high, "n": n}
+    return Findings(measures=(*rows, measure), verdicts=(row,))
 
 
 CHECK = Check(NAME, run)

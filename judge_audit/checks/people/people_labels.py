@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from judge_audit.core.vocabulary import PEOPLE
 from judge_audit.measures.agreement import LEVELS, NOMINAL, Ratings
-from judge_audit.measures.influence import Clusters, Figure
+from judge_audit.measures.estimates import PASS_LEVEL
+from judge_audit.measures.influence import Clusters
 from judge_audit.measures.lifts import rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Unpack
 
-    import pyarrow as pa
-    from judge_audit_schemas.rows import KeyParts
-    from numpy.typing import NDArray
+    from judge_audit_schemas.rows import KeyParts, MeasuresRow
 
-    Others = dict[int, dict[str, Figure]]
-    Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
+    from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
+    from judge_audit.checks.result_rows import Place, RowWriter
+    from judge_audit.core.limits import Limits
+    from judge_audit.measures.estimates import Estimate
+
+NAME = "agreement"
+Name = TypeVar("Name", str, tuple[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,11 @@ class Labelled:
         items: The items of all dimensions.
         ratings: All ratings within the declared ends.
         raters: Names by number.
-        given: Ratings by rater as they came, those beyond the ends among them.
+        received: Ratings by rater as they came, those beyond the ends among them.
         beyond: Ratings beyond the declared ends, by rater.
         repeated: Ratings left out because the same rater had rated the same item.
+        rows: What makes the rows about people in this dimension.
+        limits: The limits in force.
     """
 
     dimension: str
@@ -63,9 +70,11 @@ class Labelled:
     items: Items
     ratings: Ratings
     raters: tuple[str, ...]
-    given: Mapping[str, int]
+    received: Mapping[str, int]
     beyond: Mapping[str, int]
     repeated: int
+    rows: RowWriter
+    limits: Limits
 
     @property
     def ordered(self) -> bool:
@@ -82,6 +91,17 @@ class Labelled:
         """Share of the ratings whose rater nobody knows."""
         return float((self.ratings.raters < 0).mean()) if len(self.ratings.raters) else 0.0
 
+    def figure(
+        self, measure: str, estimate: Estimate, level: float = PASS_LEVEL, **place: Unpack[Place]
+    ) -> MeasuresRow:
+        """Make a row of `measures`; no agreement is above 1."""
+        row = self.rows.figure(measure, estimate, level, **place)
+        return row if row["ci_high"] is None else {**row, "ci_high": min(row["ci_high"], 1.0)}
+
+    def pair_name(self, pair: tuple[int, int]) -> str:
+        """Name a pair of raters as the column `rater` does."""
+        return " / ".join(self.raters[rater] for rater in pair)
+
     def cells(self) -> Iterator[tuple[KeyParts, Mask]]:
         """Give the whole, every source and every topic, with the items in it."""
         yield {}, np.ones(len(self.items.of_source), bool)
@@ -91,15 +111,20 @@ class Labelled:
             yield {"topic": name}, self.items.of_topic == number
 
 
-def gather(labels: pa.Table) -> list[Labelled]:
+def gather(evidence: Evidence) -> list[Labelled]:
     """Sort labels by dimension; cells without a value are missing and enter nothing."""
-    columns = {name: labels[name].to_pylist() for name in labels.column_names}
+    assert evidence.labels is not None
+    columns = {name: evidence.labels[name].to_pylist() for name in evidence.labels.column_names}
     items, place = _items(columns)
     values = np.array([np.nan if value is None else value for value in columns["value"]], float)
     dimensions = np.array(columns["dimension"], dtype=object)
     return [
         _labelled(
-            str(name), np.flatnonzero((dimensions == name) & np.isfinite(values)), columns, items, place
+            evidence,
+            str(name),
+            np.flatnonzero((dimensions == name) & np.isfinite(values)),
+            columns,
+            (items, place),
         )
         for name in sorted(set(columns["dimension"]))
     ]
@@ -107,60 +132,60 @@ def gather(labels: pa.Table) -> list[Labelled]:
 
 def _items(columns: Mapping[str, list[Any]]) -> tuple[Items, Ints]:
     """Number the items by name, and give the item of each row."""
-    names = columns["item_id"]
-    first: dict[str, int] = {}
-    for row, name in enumerate(names):
-        first.setdefault(name, row)
-    ordered = sorted(first)
-    number = {name: index for index, name in enumerate(ordered)}
-    rows = [first[name] for name in ordered]
+    ordered, first, place = np.unique(
+        np.array(columns["item_id"], object), return_index=True, return_inverse=True
+    )
+    rows = first.tolist()
     own_source, own_topic = ([columns[column][row] or "" for row in rows] for column in ("source", "topic"))
     sources, of_source = _numbered(own_source)
     topics, of_topic = _numbered(own_topic)
-    hung = [
-        (source, columns["cluster"][row] or f"\0{name}")
-        for source, row, name in zip(own_source, rows, ordered, strict=True)
-    ]
-    units = sorted(set(hung))
-    at = {unit: index for index, unit in enumerate(units)}
-    in_order = {name: index for index, name in enumerate(sources)}
-    clusters = Clusters(
-        np.array([at[unit] for unit in hung], np.intp),
-        np.array([in_order[unit[0]] for unit in units], np.intp),
+    units, of_item = _numbered(
+        [
+            (source, columns["cluster"][row] or f"\0{name}")
+            for source, row, name in zip(own_source, rows, ordered, strict=True)
+        ]
     )
-    made = Items(sources, topics if len(topics) > 1 else (), of_source, of_topic, clusters)
-    return made, np.array([number[name] for name in names], np.intp)
+    clusters = Clusters(of_item, np.array([sources.index(source) for source, _ in units], np.intp))
+    return Items(sources, topics if len(topics) > 1 else (), of_source, of_topic, clusters), place
 
 
-def _numbered(values: list[str]) -> tuple[tuple[str, ...], Ints]:
+def _numbered(values: Sequence[Name]) -> tuple[tuple[Name, ...], Ints]:
+    """Give the names, sorted, and the number of each value."""
     names = tuple(sorted(set(values)))
     number = {name: index for index, name in enumerate(names)}
     return names, np.array([number[value] for value in values], np.intp)
 
 
 def _labelled(
-    dimension: str, rows: Ints, columns: Mapping[str, list[Any]], items: Items, place: Ints
+    evidence: Evidence,
+    dimension: str,
+    rows: Ints,
+    columns: Mapping[str, list[Any]],
+    numbered: tuple[Items, Ints],
 ) -> Labelled:
     """Take the rows of one dimension; values beyond the ends are counted and left out, never clipped."""
+    items, place = numbered
     who = [columns["annotator_id"][row] or "" for row in rows]
     raters = tuple(sorted(set(who) - {""}))
     number = {"": -1} | {name: index for index, name in enumerate(raters)}
     values = rounded(np.array([columns["value"][row] for row in rows], float))
     low, high = (_ends(columns[name], rows, end) for name, end in (("low", -np.inf), ("high", np.inf)))
     inside = (values >= low) & (values <= high)
-    beyond = Counter(name for name, kept in zip(who, inside, strict=True) if not kept)
+    beyond = Counter(name for name, within in zip(who, inside, strict=True) if not within)
     codes = np.array([number[name] for name in who], np.intp)
-    kept = np.lexsort((values, codes, place[rows]))
-    kept = kept[inside[kept]]
-    own, said = place[rows][kept], codes[kept]
-    again = np.zeros(len(kept), bool)
-    again[1:] = (own[1:] == own[:-1]) & (said[1:] == said[:-1]) & (said[1:] >= 0)
-    kept = kept[~again]
-    ratings = Ratings(place[rows][kept], codes[kept], values[kept], items.clusters)
+    order = np.lexsort((values, codes, place[rows]))
+    order = order[inside[order]]
+    own, rater = place[rows][order], codes[order]
+    again = np.zeros(len(order), bool)
+    again[1:] = (own[1:] == own[:-1]) & (rater[1:] == rater[:-1]) & (rater[1:] >= 0)
+    order = order[~again]
+    ratings = Ratings(place[rows][order], codes[order], values[order], items.clusters)
     level = min((columns["level"][row] for row in rows), key=LEVELS.index, default=NOMINAL)
-    return Labelled(dimension, level, items, ratings, raters, Counter(who), beyond, int(again.sum()))
+    writer = evidence.writer(NAME, subject=PEOPLE, dimension=dimension)
+    counts = Counter(who), beyond, int(again.sum())
+    return Labelled(dimension, level, items, ratings, raters, *counts, writer, evidence.limits)
 
 
-def _ends(given: list[Any], rows: Ints, otherwise: float) -> NDArray[np.float64]:
+def _ends(declared: list[Any], rows: Ints, otherwise: float) -> Floats:
     """Give the declared end of each row."""
-    return rounded(np.array([otherwise if given[row] is None else given[row] for row in rows], float))
+    return rounded(np.array([otherwise if declared[row] is None else declared[row] for row in rows], float))

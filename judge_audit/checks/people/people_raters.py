@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judge_audit.checks.people.agreement_figures import people_row
 from judge_audit.core.vocabulary import POOLED, WITHIN
 from judge_audit.measures.estimates import PASS_LEVEL, corrected_level
 from judge_audit.measures.influence import Figure, averaged, within_sources
@@ -28,17 +27,12 @@ from judge_audit.measures.raters import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from judge_audit_schemas.rows import KeyParts, ResultRow
-    from numpy.typing import NDArray
+    from judge_audit_schemas.rows import MeasuresRow
 
-    from judge_audit.checks.evidence import Evidence
     from judge_audit.checks.people.people_labels import Labelled
     from judge_audit.measures.agreement import Ratings
 
     Others = dict[int, dict[str, Figure]]
-    Ints = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
-
 
 NEARLY_AS_ALIKE = 0.05
 """Leading pairs about as alike as a pair they overlap with may be copies of the same rater."""
@@ -78,54 +72,37 @@ def common_pairs(ratings: Ratings, least: int) -> list[tuple[int, int]]:
     return [divmod(int(pair), width) for pair in pairs[counts >= least]]
 
 
-def told(labelled: Labelled, pair: tuple[int, int]) -> str:
-    """Name a pair as the column `rater` does."""
-    return " / ".join(labelled.raters[rater] for rater in pair)
-
-
-def by_source(labelled: Labelled, ratings: Ratings) -> list[tuple[str, Ratings]]:
-    """Split ratings by source."""
-    items = labelled.items
-    return [(name, ratings.of_items(items.of_source == at)) for at, name in enumerate(items.sources)]
-
-
-def kappa_rows(evidence: Evidence, labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[ResultRow]:
+def kappa_rows(labelled: Labelled, pairs: Sequence[tuple[int, int]]) -> list[MeasuresRow]:
     """Give the weighted κ of every pair, pooled and within sources."""
     ratings = labelled.named
-    kinds = (LINEAR, QUADRATIC) if labelled.ordered else (UNWEIGHTED,)
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     for pair in pairs:
         items, one, two = common(ratings, *pair)
         x, y = ratings.values[one], ratings.values[two]
         own = labelled.items.of_source[items]
-        for kind in kinds:
-            parts: KeyParts = {
-                "dimension": labelled.dimension,
-                "kind": kind,
-                "rater": told(labelled, pair),
-            }
+        for kind in (LINEAR, QUADRATIC) if labelled.ordered else (UNWEIGHTED,):
+            rater = labelled.pair_name(pair)
             whole = weighted_kappa(x, y, kind, items, ratings.clusters)
-            rows.append(people_row(evidence, "weighted_kappa", whole.estimate(), **parts))
-            held = (own == at for at in np.unique(own))
-            split = [weighted_kappa(x[at], y[at], kind, items[at], ratings.clusters) for at in held]
-            combined = within_sources(split)
-            if combined is not None:
-                rows.append(
-                    people_row(evidence, "weighted_kappa", combined.estimate(), source=WITHIN, **parts)
-                )
+            rows.append(labelled.figure("weighted_kappa", whole.estimate(), kind=kind, rater=rater))
+            split = [
+                weighted_kappa(x[at], y[at], kind, items[at], ratings.clusters)
+                for at in (own == number for number in np.unique(own))
+            ]
+            if (combined := within_sources(split)) is not None:
+                within = combined.estimate()
+                rows.append(labelled.figure("weighted_kappa", within, kind=kind, rater=rater, source=WITHIN))
     return rows
 
 
 def others_figures(labelled: Labelled, ratings: Ratings, kind: str) -> Others:
     """Correlate each rater with the mean of the others: per source, within sources (`WITHIN`), pooled (`*`)."""
     others = others_mean(ratings)
-    split = by_source(labelled, ratings)
+    items = labelled.items
+    masks = {name: items.of_source[ratings.items] == at for at, name in enumerate(items.sources)}
+    split = {name: (ratings.where(mask), others[mask]) for name, mask in masks.items()}
     found: Others = {}
     for rater in np.unique(ratings.raters).tolist():
-        own = {
-            name: rater_to_others(part, rater, others[_in_source(labelled, ratings, at)], kind)
-            for at, (name, part) in enumerate(split)
-        }
+        own = {name: rater_to_others(part, rater, means, kind) for name, (part, means) in split.items()}
         combined = within_sources(list(own.values()))
         found[rater] = own | {POOLED: rater_to_others(ratings, rater, others, kind)}
         if combined is not None:
@@ -133,82 +110,66 @@ def others_figures(labelled: Labelled, ratings: Ratings, kind: str) -> Others:
     return found
 
 
-def _in_source(labelled: Labelled, ratings: Ratings, number: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    return np.asarray(labelled.items.of_source[ratings.items] == number)
-
-
-def others_rows(evidence: Evidence, labelled: Labelled, figures: Mapping[str, Others]) -> list[ResultRow]:
+def others_rows(labelled: Labelled, figures: Mapping[str, Others]) -> list[MeasuresRow]:
     """Give each rater against the mean of the others."""
-    rows: list[ResultRow] = []
-    for kind, of_rater in figures.items():
-        for rater, places in of_rater.items():
-            parts: KeyParts = {
-                "dimension": labelled.dimension,
-                "kind": kind,
-                "rater": labelled.raters[rater],
-            }
-            for name, figure in places.items():
-                estimate = figure.estimate()
-                rows.append(people_row(evidence, "rater_to_others", estimate, source=name, **parts))
-    return rows
+    return [
+        labelled.figure(
+            "rater_to_others", figure.estimate(), source=name, kind=kind, rater=labelled.raters[rater]
+        )
+        for kind, of_rater in figures.items()
+        for rater, places in of_rater.items()
+        for name, figure in places.items()
+    ]
 
 
 def ceiling_rows(
-    evidence: Evidence,
-    labelled: Labelled,
-    figures: Mapping[str, Others],
-    copies: Sequence[tuple[int, int]],
-) -> list[ResultRow]:
+    labelled: Labelled, figures: Mapping[str, Others], copies: Sequence[tuple[int, int]]
+) -> list[MeasuresRow]:
     """Give the ceilings with all raters, and with one of each pair of near-copies if there are any."""
     ratings = labelled.named
-    rows = _ceilings(evidence, labelled, ratings, figures, "")
+    rows = _ceilings(labelled, ratings, figures, "")
     if copies:
         dropped = sorted({second for _, second in copies})
         alone = ratings.where(~np.isin(ratings.raters, dropped))
         fewer = {kind: others_figures(labelled, alone, kind) for kind in figures}
-        rows += _ceilings(evidence, labelled, alone, fewer, "_without_copies")
+        rows += _ceilings(labelled, alone, fewer, "_without_copies")
     return rows
 
 
 def _ceilings(
-    evidence: Evidence, labelled: Labelled, ratings: Ratings, figures: Mapping[str, Others], suffix: str
-) -> list[ResultRow]:
-    rows: list[ResultRow] = []
-    for kind, found in figures.items():
-        parts: KeyParts = {"dimension": labelled.dimension, "kind": kind}
+    labelled: Labelled, ratings: Ratings, figures: Mapping[str, Others], suffix: str
+) -> list[MeasuresRow]:
+    rows: list[MeasuresRow] = []
+
+    def add(measure: str, figure: Figure, kind: str, source: str = WITHIN) -> None:
+        rows.append(labelled.figure(f"{measure}{suffix}", figure.estimate(), kind=kind, source=source))
+
+    for kind, of_rater in figures.items():
         for name in (POOLED, WITHIN, *labelled.items.sources):
-            ceiling = averaged([places[name] for places in found.values() if name in places])
+            ceiling = averaged([places[name] for places in of_rater.values() if name in places])
             if ceiling is not None:
-                estimate = ceiling.estimate()
-                rows.append(people_row(evidence, f"ceiling{suffix}", estimate, source=name, **parts))
-        single = mean_pair(evidence, labelled, ratings, kind)
+                add("ceiling", ceiling, kind, name)
+        single = mean_pair(labelled, ratings, kind)
         if single is None:
             continue
-        rows.append(
-            people_row(evidence, f"rater_to_rater{suffix}", single.estimate(), source=WITHIN, **parts)
-        )
+        add("rater_to_rater", single, kind)
         if single.value > 0:
             root = math.sqrt(single.value)
-            figure = single.scaled(1 / (2 * root), root)
-            rows.append(
-                people_row(evidence, f"ceiling_one_rater{suffix}", figure.estimate(), source=WITHIN, **parts)
-            )
+            add("ceiling_one_rater", single.scaled(1 / (2 * root), root), kind)
     return rows
 
 
-def mean_pair(evidence: Evidence, labelled: Labelled, ratings: Ratings, kind: str) -> Figure | None:
+def mean_pair(labelled: Labelled, ratings: Ratings, kind: str) -> Figure | None:
     """Average the correlations within sources over pairs of raters, plainly."""
     found = []
-    for pair in common_pairs(ratings, int(evidence.limits["agreement.min_common"])):
+    for pair in common_pairs(ratings, int(labelled.limits["agreement.min_common"])):
         items, one, two = common(ratings, *pair)
         own = labelled.items.of_source[items]
-        held = (own == at for at in np.unique(own))
         split = [
             correlation(ratings.values[one[at]], ratings.values[two[at]], kind, items[at], ratings.clusters)
-            for at in held
+            for at in (own == number for number in np.unique(own))
         ]
-        combined = within_sources(split)
-        if combined is not None:
+        if (combined := within_sources(split)) is not None:
             found.append(combined)
     return averaged(found)
 
@@ -229,9 +190,9 @@ def likenesses(labelled: Labelled, pairs: Sequence[tuple[int, int]], limit: floa
             for other in set(pair) - set(part.pair)
         }
         if also:
-            kept = ~np.isin(ratings.raters, sorted(also))
-            alone = ratings.where(kept)
-            made = Likeness(part.pair, *pair_likeness(alone, columns[kept], *part.pair))
+            independent = ~np.isin(ratings.raters, sorted(also))
+            alone = ratings.where(independent)
+            made = Likeness(part.pair, *pair_likeness(alone, columns[independent], *part.pair))
             found[index] = made if made.lead.defined else part
     return found
 
@@ -241,18 +202,13 @@ def one_sided(claims: int) -> float:
     return 2 * corrected_level(claims) - 1
 
 
-def likeness_rows(evidence: Evidence, labelled: Labelled, found: Sequence[Likeness]) -> list[ResultRow]:
+def likeness_rows(labelled: Labelled, pairs: Sequence[Likeness]) -> list[MeasuresRow]:
     """Give what was found of every pair."""
-    rows: list[ResultRow] = []
-    for part in found:
-        parts: KeyParts = {
-            "dimension": labelled.dimension,
-            "rater": told(labelled, part.pair),
-            "source": WITHIN,
-        }
-        for measure, figure in (("pair_lead", part.lead), ("pair_unexplained", part.unexplained)):
-            rows.append(people_row(evidence, measure, figure.estimate(), **parts))
-    return rows
+    return [
+        labelled.figure(measure, figure.estimate(), rater=labelled.pair_name(part.pair), source=WITHIN)
+        for part in pairs
+        for measure, figure in (("pair_lead", part.lead), ("pair_unexplained", part.unexplained))
+    ]
 
 
 def lowest(figure: Figure, level: float) -> float:

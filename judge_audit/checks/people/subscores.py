@@ -15,11 +15,11 @@ import numpy as np
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.judge_and_raters import measure_row, missing_row, verdict_row
-from judge_audit.checks.people.labelled_scores import PEOPLE, answers, labelled, means, ratings
+from judge_audit.checks.people.labelled_scores import answers, labelled, means, ratings
 from judge_audit.core.digests import draw_seed
+from judge_audit.core.formatting import true_minus
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import OVERALL, POOLED, Verdict
+from judge_audit.core.vocabulary import OVERALL, PEOPLE, POOLED, Verdict
 from judge_audit.measures.estimates import FAULT_ERROR, PASS_LEVEL
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, derived, draws_for
 from judge_audit.measures.subscores import correlated, effective
@@ -27,14 +27,15 @@ from judge_audit.measures.subscores import correlated, effective
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
     from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats, Ints, Mask
+    from judge_audit.checks.result_rows import RowWriter
     from judge_audit.measures.subscores import Pair
 
-    Floats = NDArray[np.float64]
-    Correlations = list[dict[Pair, tuple[Resampled, Resampled]]]
+    Correlations = dict[str, dict[Pair, tuple[Resampled, Resampled]]]
+    """By source and pair of columns: Spearman's and Pearson's."""
 
 NAME = "subscores"
 EFFECTIVE = "effective_dimensions"
@@ -49,27 +50,39 @@ class _Table:
     people_names: tuple[str, ...]
     people: Floats
     sources: NDArray[np.str_]
-    clusters: NDArray[np.intp]
+    clusters: Ints
+
+    @property
+    def labelled(self) -> Mask:
+        """Rows that people labelled in every dimension of theirs."""
+        return np.asarray(np.isfinite(self.people).all(axis=1) & bool(self.people_names))
 
 
 def run(evidence: Evidence) -> Findings:
     """Correlate the sub-scores, and people's labels on the same items."""
     names = tuple(name for name in evidence.card.dimensions if name != OVERALL)
-    limit = evidence.limits["subscores.copies"]
+    writer = evidence.writer(NAME)
     if len(names) < 2:
-        parts = {"finding": "no_dimensions", "limit_low": limit}
-        row = missing_row(evidence, NAME, EFFECTIVE, POOLED, say("subscores.no_dimensions"), **parts)
+        limit, reason = evidence.limits["subscores.copies"], say("subscores.no_dimensions")
+        row = writer.verdict(EFFECTIVE, Verdict.MISSING, reason, "no_dimensions", limit_low=limit)
         return Findings(verdicts=(row,))
     table = _table(evidence, names)
-    seed = draw_seed(evidence.seed, NAME)
-    mine, theirs = _by_source(table, seed)
-    rows = _rows(evidence, table, mine, theirs)
-    own, silent = effective([_ranks(part) for part in mine.values()], len(names))
-    ceiling, _ = effective([_ranks(part) for part in theirs.values()], len(table.people_names))
+    mine, theirs = _by_source(table, draw_seed(evidence.seed, NAME))
+    use = table.labelled if theirs else np.ones(len(table.values), bool)
+    rows = _rows(writer, use, table, table.names, table.values, mine)
+    ranks, people_ranks = (
+        [{pair: figures[0] for pair, figures in part.items()} for part in parts.values()]
+        for parts in (mine, theirs)
+    )
+    own, silent = effective(ranks, len(names))
+    ceiling, _ = effective(people_ranks, len(table.people_names))
+    of_people = writer.at(subject=PEOPLE, baseline=evidence.judge_id)
+    if theirs and not evidence.is_control:
+        rows += _rows(of_people, use, table, table.people_names, table.people, theirs)
     if math.isfinite(own.value):
-        rows.append(measure_row(evidence, NAME, EFFECTIVE, POOLED, own))
+        rows.append(writer.figure(EFFECTIVE, own))
     if math.isfinite(ceiling.value) and not evidence.is_control:
-        rows.append(_of_people(measure_row(evidence, NAME, EFFECTIVE, POOLED, ceiling), evidence))
+        rows.append(of_people.figure(EFFECTIVE, ceiling))
     quiet = [names[at] for at in sorted(silent)]
     verdict = _verdict(evidence, own, ceiling, _alike(names, mine), quiet)
     return Findings(measures=tuple(rows), verdicts=(verdict,))
@@ -77,15 +90,15 @@ def run(evidence: Evidence) -> Findings:
 
 def _table(evidence: Evidence, names: Sequence[str]) -> _Table:
     """Keep the items with a score in every dimension, and people's labels where all their dimensions are there."""
-    given = [answers(evidence, name) for name in names]
-    whole = max(given, key=lambda part: len(part.items))
+    per_name = [answers(evidence, name) for name in names]
+    whole = max(per_name, key=lambda part: len(part.items))
     place = {item: at for at, item in enumerate(whole.items)}
     values = np.full((len(whole.items), len(names)), np.nan)
-    for at, part in enumerate(given):
+    for at, part in enumerate(per_name):
         rows = np.array([place.get(item, -1) for item in part.items], int)
         values[rows[rows >= 0], at] = part.values[rows >= 0, 0]
     theirs = labelled(evidence)
-    columns = [means(whole, found) for name in theirs if (found := ratings(evidence, (name,))) is not None]
+    columns = [means(whole, labels) for name in theirs if (labels := ratings(evidence, (name,))) is not None]
     people = np.column_stack(columns) if len(columns) > 1 else np.full((len(values), 0), np.nan)
     use = np.isfinite(values).all(axis=1)
     names_of_people = theirs if len(columns) > 1 else ()
@@ -94,82 +107,61 @@ def _table(evidence: Evidence, names: Sequence[str]) -> _Table:
     )
 
 
-def _by_source(table: _Table, seed: int) -> tuple[dict[str, dict[Pair, tuple[Resampled, Resampled]]], ...]:
+def _by_source(table: _Table, seed: int) -> tuple[Correlations, Correlations]:
     """Correlate source by source; where people labelled, both on the labelled items and the same resamples."""
-    mine: dict[str, dict[Pair, tuple[Resampled, Resampled]]] = {}
-    theirs: dict[str, dict[Pair, tuple[Resampled, Resampled]]] = {}
-    told = np.isfinite(table.people).all(axis=1) & bool(table.people_names)
-    beside = told.any()
+    mine: Correlations = {}
+    theirs: Correlations = {}
+    labels_known = table.labelled
+    beside = labels_known.any()
     for source in sorted(set(table.sources.tolist())):
-        rows = (table.sources == source) & (told if beside else True)
+        rows = (table.sources == source) & (labels_known if beside else True)
         if len(np.unique(table.clusters[rows])) < 3:
             continue
         tables = [table.values[rows], *([table.people[rows]] if beside else [])]
-        own = draw_seed(seed, source)
-        made = correlated(tables, table.clusters[rows], draws_for(1), own)
+        made = correlated(tables, table.clusters[rows], draws_for(1), draw_seed(seed, source))
         mine[source] = made[0]
         if beside:
             theirs[source] = made[1]
     return mine, theirs
 
 
-def _ranks(part: dict[Pair, tuple[Resampled, Resampled]]) -> dict[Pair, Resampled]:
-    return {pair: figures[0] for pair, figures in part.items()}
-
-
-def _of_people(row: ResultRow, evidence: Evidence) -> ResultRow:
-    return {**row, "subject": PEOPLE, "baseline": evidence.judge_id}
-
-
 def _rows(
-    evidence: Evidence,
+    writer: RowWriter,
+    use: Mask,
     table: _Table,
-    mine: dict[str, dict[Pair, tuple[Resampled, Resampled]]],
-    theirs: dict[str, dict[Pair, tuple[Resampled, Resampled]]],
-) -> list[ResultRow]:
-    """Give every pair per source, over sources, and pooled; people's under their own subject."""
-    rows: list[ResultRow] = []
-    told = np.isfinite(table.people).all(axis=1) if theirs else np.ones(len(table.values), bool)
-    for held, names, values in (
-        (mine, table.names, table.values),
-        (theirs, table.people_names, table.people),
-    ):
-        if held is theirs and (not theirs or evidence.is_control):
-            continue
-        (pooled,) = correlated([values[told]], table.clusters[told], 0, 0) if told.any() else ({},)
-        for one, other in sorted({pair for part in held.values() for pair in part}):
-            kind = f"{names[one]} / {names[other]}"
-            for at, measure in enumerate(("subscore_correlation", "subscore_pearson")):
-                found = {
-                    source: part[one, other][at] for source, part in held.items() if (one, other) in part
-                }
-                found[POOLED] = combined(list(found.values()))
-                made = [
-                    measure_row(evidence, NAME, measure, POOLED, figure, source=source, kind=kind)
-                    for source, figure in found.items()
-                ]
-                if (one, other) in pooled:
-                    figure = pooled[one, other][at]
-                    made.append(measure_row(evidence, NAME, f"{measure}_pooled", POOLED, figure, kind=kind))
-                rows += [_of_people(row, evidence) for row in made] if held is theirs else made
+    names: Sequence[str],
+    values: Floats,
+    per_source: Correlations,
+) -> list[MeasuresRow]:
+    """Give every pair per source, over sources, and pooled."""
+    rows: list[MeasuresRow] = []
+    (pooled,) = correlated([values[use]], table.clusters[use], 0, 0) if use.any() else ({},)
+    for pair in sorted({pair for part in per_source.values() for pair in part}):
+        of_pair = writer.at(kind=f"{names[pair[0]]} / {names[pair[1]]}")
+        for at, measure in enumerate(("subscore_correlation", "subscore_pearson")):
+            figures = {source: part[pair][at] for source, part in per_source.items() if pair in part}
+            figures[POOLED] = combined(list(figures.values()))
+            rows += [of_pair.figure(measure, figure, source=source) for source, figure in figures.items()]
+            if pair in pooled:
+                rows.append(of_pair.figure(f"{measure}_pooled", pooled[pair][at]))
     return rows
 
 
-def _alike(names: Sequence[str], mine: dict[str, dict[Pair, tuple[Resampled, Resampled]]]) -> list[str]:
+def _alike(names: Sequence[str], mine: Correlations) -> list[str]:
     """Name the pairs that by interval behave as one score: 2 dimensions of n_eff < 1.5 is |C| > 1/√3."""
-    found = []
+    sentences = []
     for pair in sorted({pair for part in mine.values() for pair in part}):
         figure = combined([part[pair][0] for part in mine.values() if pair in part])
         low, high = figure.interval(PASS_LEVEL)
         if low > 1 / math.sqrt(3) or high < -1 / math.sqrt(3):
-            value = f"{figure.value:.2f}".replace("-", "−")
-            found.append(say("subscores.pair", one=names[pair[0]], other=names[pair[1]], value=value))
-    return found
+            value = true_minus(f"{figure.value:.2f}")
+            sentences.append(say("subscores.pair", one=names[pair[0]], other=names[pair[1]], value=value))
+    return sentences
 
 
 def _verdict(
     evidence: Evidence, own: Resampled, people: Resampled, alike: Sequence[str], quiet: Sequence[str]
-) -> ResultRow:
+) -> VerdictsRow:
     limit = evidence.limits["subscores.copies"]
     level = 1 - FAULT_ERROR
     one_thing = own.interval(level)[1] < limit
@@ -191,8 +183,8 @@ def _verdict(
         reason.append(say("subscores.alike", list="; ".join(alike)))
     if quiet:
         reason.append(say("subscores.silent", list=", ".join(quiet)))
-    told = {"finding": finding, "reason": " ".join(reason), "limit_low": limit}
-    return verdict_row(evidence, NAME, EFFECTIVE, POOLED, own, verdict=verdict, **told)
+    writer = evidence.writer(NAME)
+    return writer.verdict(EFFECTIVE, verdict, " ".join(reason), finding, own, limit_low=limit)
 
 
 CHECK = Check(NAME, run, judges=("effective_dimensions",))

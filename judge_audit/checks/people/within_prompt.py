@@ -11,19 +11,15 @@ import numpy as np
 
 from judge_audit.checks.check import Check, Needs
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.people.judge_and_raters import measure_row, missing_row, verdict_row
-from judge_audit.checks.people.labelled_scores import (
-    PEOPLE,
-    answers,
-    means,
-    people_for,
-    rater_values,
-    ratings,
-)
+from judge_audit.checks.one_limit import answer
+from judge_audit.checks.people.judge_and_raters import claims_of
+from judge_audit.checks.people.labelled_scores import answers, means, people_for, rater_values, ratings
+from judge_audit.checks.result_rows import deciding_level, interval_words
 from judge_audit.core.digests import draw_seed
+from judge_audit.core.formatting import percent, true_minus
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, items_needed
+from judge_audit.core.vocabulary import PEOPLE, Verdict
+from judge_audit.measures.estimates import corrected_level, items_needed
 from judge_audit.measures.judge_and_raters import others_mean
 from judge_audit.measures.resampling import Resampled, draws_for
 from judge_audit.measures.within_prompt import (
@@ -37,13 +33,10 @@ from judge_audit.measures.within_prompt import (
 )
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import ResultRow
-    from numpy.typing import NDArray
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
-    from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.evidence import Evidence, Floats, Mask
     from judge_audit.checks.people.labelled_scores import Answers
-
-    Floats = NDArray[np.float64]
 
 NAME = "within_prompt"
 GAIN = "top1_gain"
@@ -51,123 +44,102 @@ GAIN = "top1_gain"
 
 def run(evidence: Evidence) -> Findings:
     """Look inside the prompts, dimension by dimension."""
-    findings = Findings()
-    for dimension in evidence.card.dimensions:
-        findings += _dimension(evidence, dimension)
-    return findings
+    return sum((_dimension(evidence, dimension) for dimension in evidence.card.dimensions), Findings())
 
 
 def _dimension(evidence: Evidence, dimension: str) -> Findings:
-    given = answers(evidence, dimension)
+    scores, writer = answers(evidence, dimension), evidence.writer(NAME, dimension=dimension)
     limit = evidence.limits["within_prompt.gain"]
-    use = given.prompts != ""
+    use = scores.prompts != ""
     if use.any():
-        _, at, sizes = np.unique(given.prompts[use], return_inverse=True, return_counts=True)
+        _, at, sizes = np.unique(scores.prompts[use], return_inverse=True, return_counts=True)
         use[use] = sizes[at] > 1
-    if not use.any():
-        reason = say("within_prompt.no_groups")
-        return Findings(verdicts=(missing_row(evidence, NAME, GAIN, dimension, reason, limit_low=limit),))
-    rows = _own_rows(evidence, dimension, given, use)
     people = ratings(evidence, people_for(evidence, dimension))
-    if people is None:
-        reason = say("within_prompt.no_labels")
-        missing = missing_row(evidence, NAME, GAIN, dimension, reason, limit_low=limit)
+    rows = _own_rows(evidence, dimension, scores, use) if use.any() else []
+    if people is None or not use.any():
+        reason = say("within_prompt.no_labels" if use.any() else "within_prompt.no_groups")
+        missing = writer.verdict(GAIN, Verdict.MISSING, reason, limit_low=limit)
         return Findings(measures=tuple(rows), verdicts=(missing,))
-    held = groups(given.prompts[use], given.clusters[use])
-    labels, raters = means(given, people)[use], rater_values(given, people)[use]
-    more, verdict = _beside_people(evidence, dimension, held, (given.values[use, 0], labels, raters))
-    return Findings(measures=(*rows, *more), verdicts=(verdict,))
+    prompts = groups(scores.prompts[use], scores.clusters[use])
+    labels, raters = means(scores, people)[use], rater_values(scores, people)[use]
+    columns = (scores.values[use, 0], labels, raters)
+    return Findings(measures=tuple(rows)) + _beside_people(evidence, dimension, prompts, columns)
 
 
-def _own_rows(evidence: Evidence, dimension: str, given: Answers, use: NDArray[np.bool_]) -> list[ResultRow]:
+def _own_rows(evidence: Evidence, dimension: str, scores: Answers, use: Mask) -> list[MeasuresRow]:
     """Give what needs no people: ties, and the share of variance within prompts."""
-    scored = use & np.isfinite(given.values[:, 0])
+    scored = use & np.isfinite(scores.values[:, 0])
     if not scored.any():
         return []
-    held = groups(given.prompts[scored], given.clusters[scored])
-    first = given.values[scored, 0]
-    again = given.values[scored, 1] if given.values.shape[1] > 1 else np.full(len(first), np.nan)
+    prompts = groups(scores.prompts[scored], scores.clusters[scored])
+    first = scores.values[scored, 0]
+    again = scores.values[scored, 1] if scores.values.shape[1] > 1 else np.full(len(first), np.nan)
     draws, seed = draws_for(1), draw_seed(evidence.seed, NAME, dimension)
-    found = {"tie_rate": ratio_over_prompts(*ties(first, held), held, draws, seed)}
+    figures = {"tie_rate": ratio_over_prompts(*ties(first, prompts), prompts, draws, seed)}
     if evidence.compared is None:  # strengths have no mean of their prompt: all their variance lies within
-        found["within_share"] = variance_share(first, again, held, draws, seed)
-    rows = [
-        measure_row(evidence, NAME, name, dimension, figure)
-        for name, figure in found.items()
-        if np.isfinite(figure.value)
-    ]
-    if evidence.compared is not None:
-        return rows
-    known = int(np.isfinite(again).sum())
-    return [*rows, {**evidence.key(NAME, "within_share_retests", dimension=dimension), "value": float(known)}]
+        figures["within_share"] = variance_share(first, again, prompts, draws, seed)
+    writer = evidence.writer(NAME, dimension=dimension)
+    rows = [writer.figure(name, figure) for name, figure in figures.items() if np.isfinite(figure.value)]
+    if evidence.compared is None:
+        rows.append(writer.count("within_share_retests", float(np.isfinite(again).sum())))
+    return rows
 
 
 def _beside_people(
-    evidence: Evidence, dimension: str, held: Groups, columns: tuple[Floats, Floats, Floats]
-) -> tuple[list[ResultRow], ResultRow]:
+    evidence: Evidence, dimension: str, prompts: Groups, columns: tuple[Floats, Floats, Floats]
+) -> Findings:
     """Hold the judge's first choices against people's."""
     judge, labels, raters = columns
-    claims = max(1, sum(bool(people_for(evidence, name)) for name in evidence.card.dimensions))
+    claims = claims_of(evidence)
     draws, seed = draws_for(claims), draw_seed(evidence.seed, NAME, dimension, PEOPLE)
 
     def mean(values: Floats) -> Resampled:
-        return ratio_over_prompts(values, np.ones(held.count), held, draws, seed)
+        return ratio_over_prompts(values, np.ones(prompts.count), prompts, draws, seed)
 
-    recovery, chance = top_one(judge, labels, held)
-    own = [top_one(raters[:, at], others_mean(raters, at), held)[0] for at in range(raters.shape[1])]
-    sizes = np.bincount(held.of_item, minlength=held.count)
+    recovery, chance = top_one(judge, labels, prompts)
+    own = [top_one(raters[:, at], others_mean(raters, at), prompts)[0] for at in range(raters.shape[1])]
+    sizes = np.bincount(prompts.of_item, minlength=prompts.count)
     known = np.isfinite(recovery)
-    found = {
+    figures = {
         "top1_recovery": mean(recovery),
         "top1_chance": mean(chance),
         "top1_one_over_size": mean(np.where(known, 1 / sizes, np.nan)),
         GAIN: mean(recovery - chance),
-        "inside_spearman": mean(inside_correlations(judge, labels, held)),
+        "inside_spearman": mean(inside_correlations(judge, labels, prompts)),
     }
     if raters.shape[1] > 1 and np.isfinite(own).any():
         count = np.isfinite(own).sum(axis=0)
         total = np.nansum(own, axis=0)
-        found["rater_top1_recovery"] = mean(np.where(count > 0, total / np.maximum(count, 1), np.nan))
-    rows = [
-        measure_row(evidence, NAME, name, dimension, figure, baseline=PEOPLE)
-        for name, figure in found.items()
-        if np.isfinite(figure.value)
-    ]
+        figures["rater_top1_recovery"] = mean(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+    writer = evidence.writer(NAME, dimension=dimension, baseline=PEOPLE)
+    rows = [writer.figure(name, figure) for name, figure in figures.items() if np.isfinite(figure.value)]
     tied = known.size - int(known.sum())
-    key = evidence.key(NAME, "top1_left_out", dimension=dimension, baseline=PEOPLE)
-    rows.append({**key, "value": tied / known.size, "n": int(known.size)})
-    return rows, _verdict(evidence, dimension, found, claims)
+    rows.append(writer.count("top1_left_out", tied / known.size, int(known.size)))
+    return Findings(measures=tuple(rows), verdicts=(_verdict(evidence, dimension, figures, claims),))
 
 
-def _verdict(evidence: Evidence, dimension: str, found: dict[str, Resampled], claims: int) -> ResultRow:
-    gain, limit = found[GAIN], evidence.limits["within_prompt.gain"]
-    verdict, finding, needed = Verdict.INCONCLUSIVE, "", None
-    if gain.interval(PASS_LEVEL)[0] > limit:
-        verdict = Verdict.PASS
-    elif gain.interval(corrected_level(claims))[1] < limit:
+def _verdict(evidence: Evidence, dimension: str, figures: dict[str, Resampled], claims: int) -> VerdictsRow:
+    gain, limit = figures[GAIN], evidence.limits["within_prompt.gain"]
+    verdict = answer(gain, low=limit, claims=claims)
+    finding, needed = "", None
+    if verdict == Verdict.FAIL:
         # As far below chance as a passing judge is above it: the order within a prompt is people's, turned round.
         below = gain.interval(corrected_level(claims))[1] < -limit
-        verdict, finding = Verdict.FAIL, "worse_than_chance" if below else "blind_within_prompt"
-    elif gain.usable:
+        finding = "worse_than_chance" if below else "blind_within_prompt"
+    if verdict == Verdict.INCONCLUSIVE and gain.usable:
         needed = items_needed(gain.as_estimate(), limit, claims, low=limit)
-    low, high = gain.interval(corrected_level(claims) if finding else PASS_LEVEL)
+    words = interval_words(gain, deciding_level(verdict, claims), _share)
+    words |= {"value": _share(figures["top1_recovery"].value), "chance": _share(figures["top1_chance"].value)}
     key = f"within_prompt.{finding or verdict.value}" if gain.usable else "within_prompt.few"
-    reason = say(
-        key,
-        value=_share(found["top1_recovery"].value),
-        chance=_share(found["top1_chance"].value),
-        low=_share(low),
-        high=_share(high),
-        n=gain.n,
-    )
+    reason = say(key, n=gain.n, **words)
     if needed:
         reason += " " + say("within_prompt.settle", n=needed)
-    told = {"finding": finding, "reason": reason, "n_needed": needed, "limit_low": limit}
-    return verdict_row(evidence, NAME, GAIN, dimension, gain, verdict=verdict, **told)
+    writer = evidence.writer(NAME, dimension=dimension)
+    return writer.verdict(GAIN, verdict, reason, finding, gain, n_needed=needed, limit_low=limit)
 
 
 def _share(value: float) -> str:
-    return f"{100 * value:.0f} %".replace("-", "−") if np.isfinite(value) else "unknown"
+    return true_minus(percent(value)) if np.isfinite(value) else "unknown"
 
 
 CHECK = Check(NAME, run, needs=Needs.ANY)

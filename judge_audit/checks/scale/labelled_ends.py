@@ -18,12 +18,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judge_audit.checks.people.labelled_scores import PEOPLE, answers, means, people_for, ratings
+from judge_audit.checks.people.labelled_scores import answers, means, people_for, ratings
+from judge_audit.checks.result_rows import Share
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
-from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, OVERALL, POOLED, Tier, Verdict
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
+from judge_audit.core.vocabulary import ANCHOR, ORIGINAL, OVERALL, PEOPLE, Tier, Verdict
+from judge_audit.measures.estimates import corrected_level, wilson
 from judge_audit.measures.lifts import rounded
 from judge_audit.measures.resampling import UNDEFINED, Resampled, combined, draws_for
 from judge_audit.measures.scale import COARSE_LEVELS, FEW_LEVELS, bin_width, last_end, levels, pile
@@ -31,15 +32,13 @@ from judge_audit.measures.subscores import correlated
 from judge_audit.measures.within_prompt import placed
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
     from numpy.typing import NDArray
 
-    from judge_audit.checks.evidence import Evidence
-    from judge_audit.checks.people.labelled_scores import Ratings
+    from judge_audit.checks.evidence import Evidence, Floats, Mask
+    from judge_audit.checks.people.labelled_scores import Answers, Ratings
+    from judge_audit.core.limits import Limits
     from judge_audit.measures.scale import Pile
-
-    Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 SIDES = ("bad", "good")
 FEWEST = 3
@@ -76,8 +75,8 @@ class Anchors:
     def __add__(self, other: Anchors) -> Anchors:
         """Put two lots together; the pile of people's labels is that of the first."""
         names = ("scores", "labels", "sources", "clusters", "chosen", *ENDS)
-        joined = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
-        return Anchors(**joined, people=self.people)
+        both = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        return Anchors(**both, people=self.people)
 
 
 ENDS = ("bad", "good", "worst", "best")
@@ -97,31 +96,16 @@ def _labelled(evidence: Evidence, dimension: str) -> Anchors | None:
     people = ratings(evidence, people_for(evidence, dimension))
     if people is None:
         return None
-    given = answers(evidence, dimension)
-    labels = means(given, people)
-    use = np.isfinite(labels) & np.isfinite(given.values[:, 0])
+    scores = answers(evidence, dimension)
+    labels = means(scores, people)
+    use = np.isfinite(labels) & np.isfinite(scores.values[:, 0])
     if not use.any():
         return None
-    labels = labels[use]
-    items = np.array(given.items)[use]
-    stacked = None
-    ends = dict.fromkeys(ENDS, np.zeros(len(labels), bool))
-    if people.low is not None and people.high is not None and people.high > people.low:
-        told = _told(people, items)
-        step = _step(told)
-        stacked = _pile_of_labels(told, people.low, people.high, step)
-        twins = _twins(evidence)
-        alone = np.array([item not in twins for item in items.tolist()])
-        ends = {name: mask & alone for name, mask in _ends(labels, people.low, people.high, step).items()}
-    return Anchors(
-        given.values[use, 0],
-        labels,
-        given.sources[use],
-        given.clusters[use].astype(str),
-        np.zeros(len(labels), bool),
-        **ends,
-        people=stacked,
-    )
+    items = np.array(scores.items)[use]
+    twins = _twins(evidence)
+    alone = np.array([item not in twins for item in items.tolist()])
+    ends = {name: mask & alone for name, mask in _ends(people, items, labels[use]).items()}
+    return _anchors(scores, labels, use, ends, chosen=False, people=_pile_of_labels(people, items))
 
 
 def _chosen(evidence: Evidence, dimension: str) -> Anchors | None:
@@ -132,29 +116,39 @@ def _chosen(evidence: Evidence, dimension: str) -> Anchors | None:
     if not view.responses.num_rows:
         return None
     people = ratings(view, people_for(view, dimension))
-    given = answers(view, dimension)
-    labels = np.full(len(given.items), np.nan) if people is None else means(given, people)
+    scores = answers(view, dimension)
+    labels = np.full(len(scores.items), np.nan) if people is None else means(scores, people)
     whole = dimension == OVERALL or len(evidence.card.dimensions) == 1
-    use = np.isfinite(given.values[:, 0]) & (np.isfinite(labels) | whole)
+    use = np.isfinite(scores.values[:, 0]) & (np.isfinite(labels) | whole)
     if not use.any():
         return None
-    items = np.array(given.items)[use]
-    ends = dict.fromkeys(ENDS, np.zeros(len(items), bool))
-    if people is not None and people.low is not None and people.high is not None and people.high > people.low:
-        ends = _ends(labels[use], people.low, people.high, _step(_told(people, items)))
+    items = np.array(scores.items)[use]
+    ends = _ends(people, items, labels[use])
     if whole:
         columns = (evidence.anchors[name].to_pylist() for name in ("item_id", "tier"))
         tier = dict(zip(*columns, strict=True))
         ends["bad"] = np.array([tier[item] == Tier.BAD for item in items.tolist()])
         ends["good"] = np.array([tier[item] == Tier.GOOD for item in items.tolist()])
+    return _anchors(scores, labels, use, ends, chosen=True)
+
+
+def _anchors(
+    scores: Answers,
+    labels: Floats,
+    use: Mask,
+    ends: dict[str, Mask],
+    *,
+    chosen: bool,
+    people: Pile | None = None,
+) -> Anchors:
     return Anchors(
-        given.values[use, 0],
+        scores.values[use, 0],
         labels[use],
-        given.sources[use],
-        given.clusters[use].astype(str),
-        np.ones(len(items), bool),
+        scores.sources[use],
+        scores.clusters[use].astype(str),
+        np.full(int(use.sum()), chosen),
         **ends,
-        people=None,
+        people=people,
     )
 
 
@@ -175,22 +169,21 @@ def _twins(evidence: Evidence) -> frozenset[str]:
     return frozenset(evidence.anchors["same_as"].to_pylist()) - {None}
 
 
-def _told(people: Ratings, items: NDArray[np.str_]) -> Floats:
-    """Give every label of some items."""
-    held = frozenset(items.tolist())
-    rows = np.array([item in held for item in people.items])
-    told = people.values[rows] if people.raters else people.mean[rows, None]
-    return np.asarray(told[np.isfinite(told)], float)
+def _levels_of(people: Ratings, items: NDArray[np.str_]) -> tuple[Floats, float | None]:
+    """Give every label of some items, and the step between levels read off them; None for a scale of many levels."""
+    wanted = frozenset(items.tolist())
+    rows = np.array([item in wanted for item in people.items])
+    labels = people.values[rows] if people.raters else people.mean[rows, None]
+    labels = np.asarray(labels[np.isfinite(labels)], float)
+    values = np.unique(rounded(labels))
+    return labels, float(np.diff(values).min()) if 1 < len(values) <= FEW_LEVELS else None
 
 
-def _step(told: Floats) -> float | None:
-    """Read the step between label levels off the labels; None for a scale of many levels."""
-    values = np.unique(rounded(told))
-    return float(np.diff(values).min()) if 1 < len(values) <= FEW_LEVELS else None
-
-
-def _ends(labels: Floats, low: float, high: float, step: float | None) -> dict[str, Mask]:
-    """Tell which images lie in the lowest and highest third of the scale, and which at its very ends."""
+def _ends(people: Ratings | None, items: NDArray[np.str_], labels: Floats) -> dict[str, Mask]:
+    """Tell which images lie in the lowest and highest third of a declared scale, and which at its very ends."""
+    if people is None or people.low is None or people.high is None or people.high <= people.low:
+        return dict.fromkeys(ENDS, np.zeros(len(items), bool))
+    low, high, step = people.low, people.high, _levels_of(people, items)[1]
     third = (high - low) / 3
     reach = (high - low) / 10 if step is None else step / 2
     slack = 1e-9
@@ -202,26 +195,29 @@ def _ends(labels: Floats, low: float, high: float, step: float | None) -> dict[s
     }
 
 
-def _pile_of_labels(told: Floats, low: float, high: float, step: float | None) -> Pile | None:
-    count = levels(low, high, step)
-    if not len(told) or (count is not None and count < COARSE_LEVELS):
+def _pile_of_labels(people: Ratings, items: NDArray[np.str_]) -> Pile | None:
+    if people.low is None or people.high is None or people.high <= people.low:
         return None
-    return pile(told, bin_width(low, high, step))
+    labels, step = _levels_of(people, items)
+    count = levels(people.low, people.high, step)
+    if not len(labels) or (count is not None and count < COARSE_LEVELS):
+        return None
+    return pile(labels, bin_width(people.low, people.high, step))
 
 
-def people_correlation(evidence: Evidence, dimension: str, held: Anchors) -> Resampled:
+def people_correlation(evidence: Evidence, dimension: str, anchored: Anchors) -> Resampled:
     """Correlate the score with people's mean label within sources (Spearman), averaged plainly by items.
 
     The anchor set, chosen for being bad or good, would flatter: it serves only where nobody labelled items.
     """
     parts = []
-    lot = held.chosen if held.chosen.all() else ~held.chosen
-    for source in sorted(set(held.sources[lot].tolist())):
-        rows = lot & (held.sources == source) & np.isfinite(held.labels)
-        if len(np.unique(held.clusters[rows])) >= FEWEST:
-            table = np.column_stack([held.scores[rows], held.labels[rows]])
+    lot = anchored.chosen if anchored.chosen.all() else ~anchored.chosen
+    for source in sorted(set(anchored.sources[lot].tolist())):
+        rows = lot & (anchored.sources == source) & np.isfinite(anchored.labels)
+        if len(np.unique(anchored.clusters[rows])) >= FEWEST:
+            table = np.column_stack([anchored.scores[rows], anchored.labels[rows]])
             seed = draw_seed(evidence.seed, "scale", dimension, source)
-            clusters = np.unique(held.clusters[rows], return_inverse=True)[1].astype(np.intp)
+            clusters = np.unique(anchored.clusters[rows], return_inverse=True)[1].astype(np.intp)
             (found,) = correlated([table], clusters, draws_for(1), seed)
             if found:
                 parts.append(found[0, 1][0])
@@ -242,8 +238,9 @@ class Leaving:
     n: int
     exempt: bool
 
-    def verdict(self, limit: float, smallest: float) -> Verdict:
+    def verdict(self, limits: Limits) -> Verdict:
         """Pass: more than the limit leaves by interval; fail: less does, of enough images."""
+        limit, smallest = limits["scale.leaving"], limits["scale.min_end_anchors"]
         if self.exempt or wilson(self.hits, self.n)[0] > limit:
             return Verdict.PASS
         if self.n >= smallest and wilson(self.hits, self.n, corrected_level(2))[1] < limit:
@@ -251,10 +248,10 @@ class Leaving:
         return Verdict.INCONCLUSIVE if self.n else Verdict.MISSING
 
 
-def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[str, Leaving]:
+def leaving(evidence: Evidence, anchored: Anchors, low: float, high: float) -> dict[str, Leaving]:
     """Count the bad images below the pile [low, high) of the scores as given, and the good ones above it."""
     ends = evidence.card.scale_low, evidence.card.scale_high
-    raw = rounded(evidence.sign * held.scores)
+    raw = rounded(evidence.sign * anchored.scores)
     top = None
     if ends[0] is not None and ends[1] is not None:
         top = last_end(ends[0], ends[1], evidence.card.scale_step)
@@ -264,8 +261,8 @@ def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[
     at_high = closed or (ends[1] is not None and high > ends[1])
     if evidence.sign < 0:
         below, above, at_low, at_high = above, below, at_high, at_low
-    sides = (("bad", held.bad, below, at_low), ("good", held.good, above, at_high))
-    items = ~held.chosen
+    sides = (("bad", anchored.bad, below, at_low), ("good", anchored.good, above, at_high))
+    items = ~anchored.chosen
     return {
         name: Leaving(
             int((side & beyond).sum()),
@@ -277,25 +274,20 @@ def leaving(evidence: Evidence, held: Anchors, low: float, high: float) -> dict[
 
 
 def anchor_rows(
-    evidence: Evidence, dimension: str, held: Anchors, left: dict[str, Leaving] | None
-) -> list[ResultRow]:
+    evidence: Evidence, dimension: str, anchored: Anchors, left: dict[str, Leaving] | None
+) -> list[MeasuresRow]:
     """Give leaving, AUC and people's own pile."""
-    rows: list[ResultRow] = []
-
-    def row(measure: str, value: float, ends: tuple[float, float], n: int, kind: str = POOLED) -> None:
-        key = evidence.key("scale", measure, dimension=dimension, baseline=PEOPLE, kind=kind)
-        rows.append({**key, "value": value, "ci_low": ends[0], "ci_high": ends[1], "n": n})
-
-    for side, found in (left or {}).items():
-        if found.n:
-            row("leaving", found.hits / found.n, wilson(found.hits, found.n), found.n, kind=side)
-    if held.bad.any() and held.good.any():
-        value, error = _auc(held.scores[held.bad], held.scores[held.good])
-        ends = (max(0.0, value - 1.645 * error), min(1.0, value + 1.645 * error))
-        row("anchor_auc", value, ends, int(held.bad.sum() + held.good.sum()))
-    if held.people is not None:
-        found_pile = held.people
-        row("people_pile", found_pile.share, wilson(found_pile.hits, found_pile.n), found_pile.n)
+    writer = evidence.writer("scale", dimension=dimension, baseline=PEOPLE)
+    rows = [
+        writer.share("leaving", side.hits, side.n, kind=name) for name, side in (left or {}).items() if side.n
+    ]
+    if anchored.bad.any() and anchored.good.any():
+        value, error = _auc(anchored.scores[anchored.bad], anchored.scores[anchored.good])
+        row = writer.count("anchor_auc", value, int(anchored.bad.sum() + anchored.good.sum()))
+        row |= {"ci_low": max(0.0, value - 1.645 * error), "ci_high": min(1.0, value + 1.645 * error)}
+        rows.append(row)
+    if anchored.people is not None:
+        rows.append(writer.share("people_pile", anchored.people.hits, anchored.people.n))
     return rows
 
 
@@ -306,30 +298,24 @@ def _auc(bad: Floats, good: Floats) -> tuple[float, float]:
     return float(of_good.mean()), float(np.sqrt(sum(parts)))
 
 
-def leaving_verdicts(evidence: Evidence, dimension: str, left: dict[str, Leaving] | None) -> list[ResultRow]:
+def leaving_verdicts(
+    evidence: Evidence, dimension: str, left: dict[str, Leaving] | None
+) -> list[VerdictsRow]:
     """Say for bad and good images whether they leave the pile.
 
     Never a fault by itself: only a stacked pile makes one of it.
     """
-    limit, smallest = evidence.limits["scale.leaving"], evidence.limits["scale.min_end_anchors"]
-    rows: list[ResultRow] = []
+    limit = evidence.limits["scale.leaving"]
+    writer = evidence.writer("scale", dimension=dimension, baseline=PEOPLE)
+    rows: list[VerdictsRow] = []
     for side in SIDES:
         found = left[side] if left else Leaving(0, 0, exempt=False)
-        verdict = found.verdict(limit, smallest)
+        verdict = found.verdict(evidence.limits)
         verdict = Verdict.INCONCLUSIVE if verdict == Verdict.FAIL else verdict
         word = "exempt" if found.exempt else verdict.value
         share = percent(found.hits / found.n) if found.n else "0 %"
         reason = say(f"scale.leaving_{side}_{word}", share=share, n=found.n)
-        low, high = wilson(found.hits, found.n, PASS_LEVEL)
-        row: ResultRow = {
-            **evidence.key("scale", "leaving", dimension=dimension, kind=side, baseline=PEOPLE),
-            "limit_low": limit,
-            "verdict": verdict.value,
-            "finding": "",
-            "reason": reason,
-            "provisional": False,
-        }
-        if found.n:
-            row |= {"value": found.hits / found.n, "ci_low": low, "ci_high": high, "n": found.n}
-        rows.append(row)
+        figure = Share(found.hits, found.n) if found.n else None
+        place: VerdictsRow = {"kind": side, "limit_low": limit}
+        rows.append(writer.verdict("leaving", verdict, reason, "", figure, **place))
     return rows

@@ -7,26 +7,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from judge_audit.checks.check import Check
-from judge_audit.checks.evidence import Findings, joined
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.result_rows import Share
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import NOT_ASKED, ORIGINAL, POOLED, State, Verdict
-from judge_audit.measures.estimates import PASS_LEVEL, corrected_level, wilson
+from judge_audit.measures.estimates import NOTHING, PASS_LEVEL, corrected_level, wilson
 from judge_audit.measures.scale import tied_share
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import KeyParts, ResultRow
-    from numpy.typing import NDArray
+    from judge_audit_schemas.rows import MeasuresRow, VerdictsRow
 
-    from judge_audit.checks.evidence import Evidence
-
-    Floats = NDArray[np.float64]
+    from judge_audit.checks.evidence import Evidence, Floats
+    from judge_audit.checks.result_rows import Figure
 
 
 Asking = tuple[str, int]
@@ -230,7 +229,7 @@ QUESTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Answer:
     """An answer: verdict, finding, and the name of its sentence."""
 
     verdict: Verdict
@@ -252,11 +251,11 @@ def run(evidence: Evidence) -> Findings:
         shaken = False
         for question in QUESTIONS:
             inquiry = Inquiry(evidence, dimension, question)
-            told = inquiry.told()
-            if question.name == "copy" and shaken and told.verdict == Verdict.FAIL:
-                told = Told(Verdict.INCONCLUSIVE, "", "copy_follows")
-            shaken |= question.name == "batch" and told.verdict == Verdict.FAIL
-            findings += inquiry.rows(told)
+            answer = inquiry.answer()
+            if question.name == "copy" and shaken and answer.verdict == Verdict.FAIL:
+                answer = Answer(Verdict.INCONCLUSIVE, "", "copy_follows")
+            shaken |= question.name == "batch" and answer.verdict == Verdict.FAIL
+            findings += inquiry.findings(answer)
         if not evidence.is_control:  # nobody asks which rungs a control would have seen
             findings += _ladders(evidence, dimension)
     return findings
@@ -293,136 +292,108 @@ class Inquiry:
         """Give a limit in force."""
         return self.evidence.limits[f"{NAME}.{name}"]
 
-    def told(self) -> Told:
+    def answer(self) -> Answer:
         """Answer the question, if missing scores do not decide it."""
         found = self.found
         if not found.n and not found.lost:
             if self.question.name == "prompt":
-                return Told(Verdict.MISSING, "", "one_prompt")
-            return Told(Verdict.MISSING, NOT_ASKED, "unasked")
+                return Answer(Verdict.MISSING, "", "one_prompt")
+            return Answer(Verdict.MISSING, NOT_ASKED, "unasked")
         if found.n < self.limit("min_items"):
-            return Told(Verdict.INCONCLUSIVE, "", "few")
+            return Answer(Verdict.INCONCLUSIVE, "", "few")
         judge = self._seeing if self.question.blind else self._staying
         judge = self._repeating if self.question.name == "repeat" else judge
         hits = found.moved(*self.floor)
         answers = {judge(moved, found.n + found.lost) for moved in (hits, hits + found.lost)}
-        return answers.pop() if len(answers) == 1 else Told(Verdict.INCONCLUSIVE, "", "refusals")
+        return answers.pop() if len(answers) == 1 else Answer(Verdict.INCONCLUSIVE, "", "refusals")
 
-    def _repeating(self, hits: int, n: int) -> Told:
+    def _repeating(self, hits: int, n: int) -> Answer:
         """A judge that does not repeat itself has retest noise; a fault only where its card rules that out."""
         del n
         if hits and self.evidence.card.decoding.get("temperature") == 0:
-            return Told(Verdict.FAIL, "not_repeatable", "not_repeatable")
+            return Answer(Verdict.FAIL, "not_repeatable", "not_repeatable")
         if hits:
-            return Told(Verdict.PASS, "retest_noise", "retest_noise")
-        return self._same(Told(Verdict.PASS, "", "repeat_pass"))
+            return Answer(Verdict.PASS, "retest_noise", "retest_noise")
+        return self._same(Answer(Verdict.PASS, "", "repeat_pass"))
 
-    def _staying(self, hits: int, n: int) -> Told:
+    def _staying(self, hits: int, n: int) -> Answer:
         """Answer whether a score stays where the same picture is shown."""
         if self.steady.steady:
             fault = hits >= self.limit("moved_items")
         else:
             fault = wilson(hits, n, corrected_level(len(QUESTIONS)))[0] > self.limit("moved_share")
         if fault:
-            return Told(Verdict.FAIL, self.question.moving, self.question.moving)
+            return Answer(Verdict.FAIL, self.question.moving, self.question.moving)
         if wilson(hits, n, PASS_LEVEL)[1] < self.limit("moved_share"):
             single = self.question.name == "batch" and self.evidence.card.batch_size == 1
             sentence = "batch_single" if single else f"{self.question.name}_pass"
-            return self._same(Told(Verdict.PASS, "", sentence))
-        return Told(Verdict.INCONCLUSIVE, "", f"{self.question.name}_open")
+            return self._same(Answer(Verdict.PASS, "", sentence))
+        return Answer(Verdict.INCONCLUSIVE, "", f"{self.question.name}_open")
 
-    def _seeing(self, hits: int, n: int) -> Told:
+    def _seeing(self, hits: int, n: int) -> Answer:
         """Answer whether a score moves where another picture, or another prompt, is shown."""
         name, half = self.question.name, self.limit("seen_share")
         if wilson(hits, n, PASS_LEVEL)[0] > half:
-            return Told(Verdict.PASS, "", f"{name}_pass")
+            return Answer(Verdict.PASS, "", f"{name}_pass")
         if name == "prompt" and not self.evidence.card.needs_prompt:
-            return Told(Verdict.PASS, "no_prompt", "no_prompt")
+            return Answer(Verdict.PASS, "no_prompt", "no_prompt")
         spread, noise = self.floor
         if noise > spread * float(np.median(self.found.spreads)):
-            return Told(Verdict.INCONCLUSIVE, "", "noisy")
+            return Answer(Verdict.INCONCLUSIVE, "", "noisy")
         if wilson(hits, n, corrected_level(len(QUESTIONS)))[1] < half:
-            return self._same(Told(Verdict.FAIL, self.question.blind, self.question.blind))
-        return Told(Verdict.INCONCLUSIVE, "", f"{name}_open")
+            return self._same(Answer(Verdict.FAIL, self.question.blind, self.question.blind))
+        return Answer(Verdict.INCONCLUSIVE, "", f"{name}_open")
 
-    def _same(self, told: Told) -> Told:
+    def _same(self, answer: Answer) -> Answer:
         """Let equal scores prove something only where scores seldom tie."""
-        return told if self.steady.resolved else Told(Verdict.INCONCLUSIVE, "", "coarse")
+        return answer if self.steady.resolved else Answer(Verdict.INCONCLUSIVE, "", "coarse")
 
-    def rows(self, told: Told) -> Findings:
+    def findings(self, answer: Answer) -> Findings:
         """Write down the size of the changes, the share of items moved, and the verdict."""
         found, name = self.found, self.question.name
-        sizes = {
-            f"{kind}{suffix}": float(of(np.abs(values))) if len(values) else 0.0
-            for suffix, values in (("", found.points), ("_sd", found.deviations))
-            for kind, of in (("median", np.median), ("largest", np.max))
-        }
-        measures = [
-            self._row(
-                f"{name}_change{'_sd' if place.endswith('_sd') else ''}",
-                kind=place.removesuffix("_sd"),
-                value=size,
-                n=found.n,
-            )
-            for place, size in sizes.items()
-            if found.n and np.isfinite(size)
-        ]
-        moved: ResultRow = {"n": found.n, "value": None, "ci_low": None, "ci_high": None}
+        writer = self.evidence.writer(NAME, axis=self.question.axis, dimension=self.dimension)
+        measures = []
+        words = {"n": str(found.n), "share": percent(0.0), "smallest": f"{self.limit('min_items'):g}"}
+        for suffix, values in (("", found.points), ("_sd", found.deviations)):
+            for kind, of in (("median", np.median), ("largest", np.max)):
+                size = float(of(np.abs(values))) if len(values) else 0.0
+                words[f"{kind}{suffix}"] = f"{size:.2g}"
+                if found.n and np.isfinite(size):
+                    measures.append(writer.count(f"{name}_change{suffix}", size, found.n, kind=kind))
+        figure: Figure = NOTHING
         if found.n:
-            hits = found.moved(*self.floor)
-            low, high = wilson(hits, found.n)
-            moved |= {"value": hits / found.n, "ci_low": low, "ci_high": high}
-            measures.append(self._row(f"{name}_moved") | moved)
-        words = {place: f"{size:.2g}" for place, size in sizes.items()}
-        words |= {"n": str(found.n), "share": percent(moved["value"] or 0.0)}
-        words |= {"smallest": f"{self.limit('min_items'):g}"}
-        verdict = joined(self._row(f"{name}_moved"), moved, self._bounds()) | {
-            "verdict": told.verdict.value,
-            "finding": told.finding,
-            "provisional": False,
-            "reason": say(f"sight.{told.sentence}", **words),
-        }
-        return Findings(measures=tuple(measures), verdicts=(verdict,))
-
-    def _row(self, measure: str, **parts: Any) -> ResultRow:  # noqa: ANN401
-        key = self.evidence.key(NAME, measure, axis=self.question.axis, dimension=self.dimension)
-        return joined(key, **parts)
-
-    def _bounds(self) -> ResultRow:
+            figure = Share(found.moved(*self.floor), found.n)
+            words["share"] = percent(figure.value)
+            measures.append(writer.share(f"{name}_moved", figure.hits, found.n))
+        reason = say(f"sight.{answer.sentence}", **words)
+        limits: VerdictsRow = {}
         if self.question.blind:
-            return {"limit_low": self.limit("seen_share")}
-        return {"limit_high": self.limit("moved_share")} if self.question.moving else {}
+            limits = {"limit_low": self.limit("seen_share")}
+        elif self.question.moving:
+            limits = {"limit_high": self.limit("moved_share")}
+        row = writer.verdict(f"{name}_moved", answer.verdict, reason, answer.finding, figure, **limits)
+        return Findings(measures=tuple(measures), verdicts=(row,))
 
 
 def _ladders(evidence: Evidence, dimension: str) -> Findings:
     """Say per axis from which rung on most scores move at all, and how many equal the original's exactly."""
-    measures: list[ResultRow] = []
-    verdicts: list[ResultRow] = []
+    measures: list[MeasuresRow] = []
+    verdicts: list[VerdictsRow] = []
     for axis, knob in evidence.axes.items():
         found = ladder(evidence, axis, dimension)
         if not found.n:
             continue
-        place: KeyParts = {"axis": axis, "dimension": dimension}
-        low, high = wilson(found.same, found.n)
-        share: ResultRow = {"value": found.same / found.n, "ci_low": low, "ci_high": high, "n": found.n}
-        measures.append({**evidence.key(NAME, "unseen_share", **place), **share})
+        writer = evidence.writer(NAME, axis=axis, dimension=dimension)
+        measure, share = "unseen_share", Share(found.same, found.n)
         rungs = np.flatnonzero(found.moved >= evidence.limits["sight.seen_share"])
         first = knob.strengths[rungs[0]] if len(rungs) else None
-        measures.append({**evidence.key(NAME, "seen_from", **place), "value": first, "n": found.items})
+        measures.append(writer.share(measure, found.same, found.n))
+        measures.append(writer.count("seen_from", first, found.items))
         if unseen(evidence, axis, dimension):
-            verdicts.append(
-                {
-                    **evidence.key(NAME, "unseen_share", **place),
-                    **share,
-                    "limit_high": evidence.limits["sight.unseen"],
-                    "verdict": Verdict.MISSING.value,
-                    "finding": "unseen",
-                    "provisional": False,
-                    "reason": say(
-                        "missing.unseen", axis=axis, share=percent(evidence.limits["sight.unseen"])
-                    ),
-                }
-            )
+            limit = evidence.limits["sight.unseen"]
+            reason = say("missing.unseen", axis=axis, share=percent(limit))
+            row = writer.verdict(measure, Verdict.MISSING, reason, "unseen", share, limit_high=limit)
+            verdicts.append(row)
     return Findings(measures=tuple(measures), verdicts=tuple(verdicts))
 
 

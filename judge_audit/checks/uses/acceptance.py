@@ -12,27 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
 from judge_audit.checks.evidence import Findings
-from judge_audit.checks.uses.use_evidence import (
-    Drawn,
-    drawn,
-    ends,
-    figure_row,
-    however_filled,
-    judged_row,
-    missing,
-    signed_percent,
-    stratum_of,
-)
+from judge_audit.checks.one_limit import however_filled
+from judge_audit.checks.result_rows import deciding_level
+from judge_audit.checks.uses.use_evidence import Drawn, drawn, share_words, signed_percent, stratum_of
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import corrected_level
 from judge_audit.measures.stratified_rates import Part, Rate, Stratum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import MeasuresRow
 
     from judge_audit.checks.evidence import Evidence
 
@@ -100,18 +91,16 @@ def _reviewed(evidence: Evidence, question: Question) -> Findings:
     rates, why = _rates(evidence, good=question.side == REJECT)
     if why:
         return _missing(evidence, question, why)
+    writer = evidence.writer(NAME)
     own = rates[question.side]
     other = rates[REJECT if question.side == ACCEPT else ACCEPT]
-    rows = [figure_row(evidence, NAME, question.measure, own, kind=question.kind)]
+    rows = [writer.figure(question.measure, own, kind=question.kind)]
     turned = Part(own, other)
     if own.size and other.size:
-        rows.append(figure_row(evidence, NAME, question.measure, turned, kind=question.turned))
+        rows.append(writer.figure(question.measure, turned, kind=question.turned))
     rows += _by_source(evidence, question)
-    ways = []
-    if own.unseen_share > evidence.limits["ladder.missing_share"]:
-        ways = [own.filled(hit=hit) for hit in (True, False)]
-    told = {"turned": signed_percent(turned.value), "n": str(own.n)}
-    return Findings(measures=tuple(rows)) + _judged(evidence, question, own, ways, told)
+    words = {"turned": signed_percent(turned.value), "n": str(own.n)}
+    return Findings(measures=tuple(rows)) + _judged(evidence, question, own, words)
 
 
 def _decisions(evidence: Evidence) -> dict[str, Row]:
@@ -122,7 +111,7 @@ def _decisions(evidence: Evidence) -> dict[str, Row]:
     return evidence.once("decisions", made)
 
 
-def _found(evidence: Evidence) -> list[Drawn]:
+def _drawn(evidence: Evidence) -> list[Drawn]:
     """Give what was drawn among this judge's decisions with a recorded probability."""
     decided = _decisions(evidence)
     every = evidence.once("drawn decisions", lambda: drawn(evidence, QUEUES))
@@ -134,64 +123,65 @@ def _rates(evidence: Evidence, *, good: bool) -> tuple[dict[str, Rate], str]:
     if evidence.decisions is None:
         return {}, say("acceptance.no_decisions")
     decided = _decisions(evidence)
-    entries = _found(evidence)
+    entries = _drawn(evidence)
     if not any(entry.good is not None for entry in entries):
         unrecorded = any(entry.good is not None for entry in drawn(evidence, QUEUES))
         return {}, say("acceptance.unrecorded" if unrecorded else "acceptance.no_reviews")
-    rates = {side: _rate(evidence, entries, decided, side, good=good) for side in (ACCEPT, REJECT)}
+    rates = {side: _rate(evidence, entries, side, good=good) for side in (ACCEPT, REJECT)}
     if hollow := _hollow(entries, decided, rates):
         return {}, say("acceptance.hollow", list=hollow)
     return rates, ""
 
 
-def _rate(
-    evidence: Evidence, entries: Iterable[Drawn], decided: Mapping[str, Row], side: str, *, good: bool
-) -> Rate:
+def _rate(evidence: Evidence, entries: Iterable[Drawn], side: str, *, good: bool) -> Rate:
     """Put the decisions of one side that were drawn back into their strata."""
-    held: dict[str, list[Drawn]] = {}
+    decided = _decisions(evidence)
+    by_stratum: dict[str, list[Drawn]] = {}
     for entry in entries:
         if decided[entry.decision_id]["decision"] == side:
-            held.setdefault(entry.stratum, []).append(entry)
+            by_stratum.setdefault(entry.stratum, []).append(entry)
     clusters = evidence.once(
         "clusters", lambda: {row["item_id"]: row["cluster"] for row in evidence.originals}
     )
-    return Rate(tuple(stratum_of(name, found, clusters, good=good) for name, found in sorted(held.items())))
+    strata = sorted(by_stratum.items())
+    return Rate(tuple(stratum_of(name, part, clusters, good=good) for name, part in strata))
 
 
 def _hollow(entries: Iterable[Drawn], decided: Mapping[str, Row], rates: Mapping[str, Rate]) -> str:
     """Name what nobody has looked into: a side, a stratum drawn from, or one that decisions name."""
-    found = []
+    names = []
     for side, rate in rates.items():
         if not rate.n:
-            found.append(say(f"acceptance.side_{side}"))
-        found += [part.name or say(f"acceptance.side_{side}") for part in rate.strata if not part.n]
+            names.append(say(f"acceptance.side_{side}"))
+        names += [part.name or say(f"acceptance.side_{side}") for part in rate.strata if not part.n]
     blind = any(entry.blind for entry in entries)
     known = {decided[entry.decision_id]["stratum"] for entry in entries if entry.good is not None}
     if not blind:
-        found += sorted({row["stratum"] for row in decided.values() if row["stratum"]} - known)
-    return ", ".join(dict.fromkeys(found))
+        names += sorted({row["stratum"] for row in decided.values() if row["stratum"]} - known)
+    return ", ".join(dict.fromkeys(names))
 
 
-def _by_source(evidence: Evidence, question: Question) -> list[ResultRow]:
+def _by_source(evidence: Evidence, question: Question) -> list[MeasuresRow]:
     """Give the rate of each source: diagnosis, no verdict."""
     decided = _decisions(evidence)
     sources = sorted({row["source"] for row in decided.values() if row["source"]})
-    rows: list[ResultRow] = []
+    rows: list[MeasuresRow] = []
     for source in sources if len(sources) > 1 else ():
-        entries = [entry for entry in _found(evidence) if decided[entry.decision_id]["source"] == source]
-        rate = _rate(evidence, entries, decided, question.side, good=question.side == REJECT)
+        entries = [entry for entry in _drawn(evidence) if decided[entry.decision_id]["source"] == source]
+        rate = _rate(evidence, entries, question.side, good=question.side == REJECT)
         if rate.n and all(part.n for part in rate.strata):
-            rows.append(figure_row(evidence, NAME, question.measure, rate, kind=question.kind, source=source))
+            rows.append(
+                evidence.writer(NAME).figure(question.measure, rate, kind=question.kind, source=source)
+            )
     return rows
 
 
 def _overturned(evidence: Evidence) -> Findings:
     """Answer how many of the settled appeals were overturned."""
     if evidence.appeals is None:
-        channel = _declared(evidence).get("appeal_channel")
-        return _missing(
-            evidence, OVERTURN, say("acceptance.no_appeals" if channel else "acceptance.no_channel")
-        )
+        channel = evidence.declared.get(NAME, {}).get("appeal_channel")
+        why = say("acceptance.no_appeals" if channel else "acceptance.no_channel")
+        return _missing(evidence, OVERTURN, why)
     outcomes = evidence.appeals["outcome"].to_pylist()
     settled = [outcome for outcome in outcomes if outcome != "open"]
     waiting = len(outcomes) - len(settled)
@@ -199,26 +189,22 @@ def _overturned(evidence: Evidence) -> Findings:
         return _missing(evidence, OVERTURN, say("acceptance.none_settled", n=waiting))
     hits = float(settled.count("overturned"))
     rate = Rate((Stratum("appeals", float(len(settled)), hits, float(len(settled)), float(waiting)),))
-    row = figure_row(evidence, NAME, OVERTURN.measure, rate, kind=OVERTURN.kind)
-    waits = rate.unseen_share > evidence.limits["ladder.missing_share"]
-    ways = [rate.filled(hit=hit) for hit in (True, False)] if waits else []
-    return Findings(measures=(row,)) + _judged(evidence, OVERTURN, rate, ways, {"n": str(len(settled))})
-
-
-def _declared(evidence: Evidence) -> Mapping[str, Any]:
-    return evidence.declared.get(NAME, {})
+    row = evidence.writer(NAME).figure(OVERTURN.measure, rate, kind=OVERTURN.kind)
+    return Findings(measures=(row,)) + _judged(evidence, OVERTURN, rate, {"n": str(len(settled))})
 
 
 def _limit(evidence: Evidence, question: Question) -> tuple[float | None, str]:
     """Give the declared limit and owner; "" where nobody is named."""
-    told = _declared(evidence).get(question.declared) or {}
-    return told.get("limit"), str(told.get("owner") or "").strip()
+    entry = evidence.declared.get(NAME, {}).get(question.declared) or {}
+    return entry.get("limit"), str(entry.get("owner") or "").strip()
 
 
 def _missing(evidence: Evidence, question: Question, why: str) -> Findings:
     limit, owner = _limit(evidence, question)
-    said = " ".join(filter(None, [why, _undeclared(question, limit, owner)]))
-    return missing(evidence, NAME, question.measure, said, kind=question.kind, limit_high=limit)
+    reason = " ".join(filter(None, [why, _undeclared(question, limit, owner)]))
+    writer = evidence.writer(NAME, kind=question.kind)
+    row = writer.verdict(question.measure, Verdict.MISSING, reason, limit_high=limit)
+    return Findings(verdicts=(row,))
 
 
 def _undeclared(question: Question, limit: float | None, owner: str) -> str:
@@ -229,37 +215,25 @@ def _undeclared(question: Question, limit: float | None, owner: str) -> str:
     return say(f"acceptance.undeclared_{lacks}", name=question.declared)
 
 
-def _judged(
-    evidence: Evidence, question: Question, rate: Rate, ways: list[Rate], words: Mapping[str, str]
-) -> Findings:
+def _judged(evidence: Evidence, question: Question, rate: Rate, words: Mapping[str, str]) -> Findings:
     """Hold a rate against its declared limit; without limit or owner nothing is proved, whatever the rate."""
     limit, owner = _limit(evidence, question)
-    shown = {**words, **ends(rate)}
+    sentence = f"acceptance.{question.measure}"
     if limit is None or not owner:
-        figure = say(f"acceptance.{question.measure}", **shown)
-        return _missing(evidence, question, figure)
+        return _missing(evidence, question, say(sentence, **words, **share_words(rate)))
+    unseen = rate.unseen_share > evidence.limits["ladder.missing_share"]
+    ways = [rate.filled(hit=hit) for hit in (True, False)] if unseen else []
     verdict, decides = however_filled(rate, ways, high=limit, claims=CLAIMS)
-    if verdict == Verdict.FAIL:
-        shown |= ends(rate, corrected_level(CLAIMS))
-    asked = {"limit": signed_percent(limit), "owner": owner}
-    said = [
-        say(f"acceptance.{question.measure}", **shown),
-        say(f"acceptance.held_{verdict.value}", **asked),
+    level = deciding_level(verdict, CLAIMS)
+    sentences = [
+        say(sentence, **words, **share_words(rate, level)),
+        say(f"acceptance.held_{verdict.value}", limit=signed_percent(limit), owner=owner),
     ]
     if decides:
-        said.append(say("uses.unseen_decide", share=percent(rate.unseen_share)))
-    row = judged_row(
-        evidence,
-        NAME,
-        question.measure,
-        rate,
-        verdict=verdict,
-        reason=" ".join(said),
-        claims=CLAIMS,
-        finding=question.finding,
-        kind=question.kind,
-        limit_high=limit,
-    )
+        sentences.append(say("uses.unseen_decide", share=percent(rate.unseen_share)))
+    reason, finding = " ".join(sentences), question.finding if verdict == Verdict.FAIL else ""
+    writer = evidence.writer(NAME, kind=question.kind)
+    row = writer.verdict(question.measure, verdict, reason, finding, rate, level, limit_high=limit)
     return Findings(verdicts=(row,))
 
 

@@ -10,21 +10,23 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.check import Check
-from judge_audit.checks.evidence import Findings, joined
-from judge_audit.checks.uses.use_evidence import ends, figure_row, judged_row, missing, signed_percent
+from judge_audit.checks.evidence import Findings
+from judge_audit.checks.result_rows import point
+from judge_audit.checks.uses.use_evidence import signed_percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import Verdict
-from judge_audit.measures.estimates import PASS_LEVEL, wilson
+from judge_audit.measures.estimates import PASS_LEVEL
 from judge_audit.measures.stratified_rates import Rate, Stratum
-from judge_audit.measures.trend import WINDOW_LEVEL, Period, Trend, trend
+from judge_audit.measures.trend import WINDOW_LEVEL, Period, trend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from judge_audit_schemas.rows import ResultRow
+    from judge_audit_schemas.rows import CurvesRow, VerdictsRow
 
     from judge_audit.checks.evidence import Evidence
+    from judge_audit.checks.result_rows import RowWriter
 
     Row = Mapping[str, Any]
 
@@ -40,15 +42,10 @@ def run(evidence: Evidence) -> Findings:
     """Give the rates over all and by week, and ask whether they rise."""
     if evidence.is_control:
         return Findings()
-    declared = evidence.declared.get("acceptance", {}).get("appeal_channel")
-    why = ""
     if evidence.decisions is None:
-        why = "appeals.no_decisions"
-    elif evidence.appeals is None and not declared:
-        why = "appeals.no_channel"
-    if why:
-        return _all_missing(evidence, say(why))
-    assert evidence.decisions is not None
+        return _all_missing(evidence, say("appeals.no_decisions"))
+    if evidence.appeals is None and not evidence.declared.get("acceptance", {}).get("appeal_channel"):
+        return _all_missing(evidence, say("appeals.no_channel"))
     decisions = evidence.decisions.to_pylist()
     appeals = evidence.appeals.to_pylist() if evidence.appeals is not None else []
     rejected = {row["decision_id"]: row for row in decisions if row["decision"] == "reject"}
@@ -58,16 +55,16 @@ def run(evidence: Evidence) -> Findings:
     settled = [row for row in against if row["outcome"] != "open"]
     appealed = {row["decision_id"] for row in against}
     turned = {row["decision_id"] for row in against if row["outcome"] == "overturned"}
+    writer = evidence.writer(NAME)
     rows = [
-        figure_row(evidence, NAME, "appeal_rate", _share(len(appealed), len(rejected))),
-        figure_row(evidence, NAME, "overturned_share", _share(len(turned), len(rejected))),
+        writer.figure("appeal_rate", _share(len(appealed), len(rejected))),
+        writer.figure("overturned_share", _share(len(turned), len(rejected))),
     ]
     if against:
-        open_ = len(against) - len(settled)
-        rows.append(figure_row(evidence, NAME, "open_share", _share(open_, len(against))))
+        rows.append(writer.figure("open_share", _share(len(against) - len(settled), len(against))))
     if settled:
         hits = sum(row["outcome"] == "overturned" for row in settled)
-        rows.append(figure_row(evidence, NAME, "settled_overturn_rate", _share(hits, len(settled))))
+        rows.append(writer.figure("settled_overturn_rate", _share(hits, len(settled))))
     weeks = {
         "appeal_trend": _weeks(
             (row["decided_at"], row["decision_id"] in appealed) for row in rejected.values()
@@ -76,18 +73,18 @@ def run(evidence: Evidence) -> Findings:
             (row["resolved_at"] or row["appealed_at"], row["outcome"] == "overturned") for row in settled
         ),
     }
-    curves = [row for name, periods in weeks.items() for row in _curve(evidence, TRENDS[name][0], periods)]
-    findings = Findings(tuple(curves), tuple(rows))
-    for name, periods in weeks.items():
-        findings += _rising(evidence, name, periods)
-    return findings
+    curves = [row for name, periods in weeks.items() for row in _curve(writer, TRENDS[name][0], periods)]
+    verdicts = [_rising(evidence, name, periods) for name, periods in weeks.items()]
+    return Findings(tuple(curves), tuple(rows), tuple(verdicts))
 
 
 def _all_missing(evidence: Evidence, reason: str) -> Findings:
-    found = Findings()
-    for name in TRENDS:
-        found += missing(evidence, NAME, name, reason, limit_high=evidence.limits["appeals.rise"])
-    return found
+    return Findings(verdicts=tuple(_missing(evidence, name, reason) for name in TRENDS))
+
+
+def _missing(evidence: Evidence, name: str, reason: str) -> VerdictsRow:
+    limit = evidence.limits["appeals.rise"]
+    return evidence.writer(NAME).verdict(name, Verdict.MISSING, reason, limit_high=limit)
 
 
 def _share(hits: int, n: int) -> Rate:
@@ -107,56 +104,32 @@ def _weeks(events: Iterable[tuple[datetime | None, bool]]) -> list[Period]:
     return [Period(name, hits[name], counted[name]) for name in sorted(counted)]
 
 
-def _curve(evidence: Evidence, measure: str, periods: Sequence[Period]) -> list[ResultRow]:
+def _curve(writer: RowWriter, measure: str, periods: Sequence[Period]) -> list[CurvesRow]:
     """Give a rate by week; column kind names the week."""
-    rows: list[ResultRow] = []
-    for at, period in enumerate(periods):
-        low, high = wilson(period.hits, period.n)
-        place: ResultRow = {"rung": at, "strength": float(at)}
-        rate: ResultRow = {"value": period.hits / period.n, "ci_low": low, "ci_high": high, "n": period.n}
-        key = evidence.key(NAME, measure, kind=period.name)
-        rows.append(joined(key, place, rate, {"n_clusters": period.n}))
-    return rows
+    return [
+        point(writer.share(measure, week.hits, week.n, kind=week.name), at, float(at))
+        | {"n_clusters": week.n}
+        for at, week in enumerate(periods)
+    ]
 
 
-def _rising(evidence: Evidence, name: str, periods: Sequence[Period]) -> Findings:
+def _rising(evidence: Evidence, name: str, periods: Sequence[Period]) -> VerdictsRow:
     limit = evidence.limits["appeals.rise"]
     found = trend(periods, PASS_LEVEL)
     if found is None:
-        return missing(evidence, NAME, name, say(f"appeals.{name}_missing"), limit_high=limit)
-    verdict = Verdict.INCONCLUSIVE
+        return _missing(evidence, name, say(f"appeals.{name}_missing"))
+    verdict, finding = Verdict.INCONCLUSIVE, ""
     if found.rises:
-        verdict = Verdict.FAIL
+        verdict, finding = Verdict.FAIL, TRENDS[name][1]
         found = trend(periods, WINDOW_LEVEL) or found
     elif found.high < limit:
         verdict = Verdict.PASS
-    shown = ends(_Shown(found))
-    words = {"before": signed_percent(found.before), "after": signed_percent(found.after), **shown}
-    row = judged_row(
-        evidence,
-        NAME,
-        name,
-        _Shown(found),
-        verdict=verdict,
-        reason=say(f"appeals.{name}_{verdict.value}", **words),
-        claims=1,
-        finding=TRENDS[name][1],
-        limit_high=limit,
-    )
-    return Findings(verdicts=(row,))
-
-
-class _Shown:
-    """A trend as a figure: its interval is the one it was made with."""
-
-    def __init__(self, found: Trend) -> None:
-        self.value, self.n, self.n_clusters = found.value, found.n, found.n
-        self._ends = found.low, found.high
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Give the interval, whatever the level."""
-        del level
-        return self._ends
+    texts = {
+        name: signed_percent(getattr(found, name)) for name in ("before", "after", "value", "low", "high")
+    }
+    reason = say(f"appeals.{name}_{verdict.value}", **texts)
+    shown: VerdictsRow = {"value": found.value, "ci_low": found.low, "ci_high": found.high, "n": found.n}
+    return evidence.writer(NAME).verdict(name, verdict, reason, finding, **shown | {"limit_high": limit})
 
 
 CHECK = Check(NAME, run)

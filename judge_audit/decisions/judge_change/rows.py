@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.checks.ladders.ladder_question import figure_columns
+from judge_audit.checks.result_rows import figure_columns
 from judge_audit.core.formatting import about
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import WITHIN, Verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.covariates.covariate_rows import SHARE
+from judge_audit.checks.covariates.covariates import SHARE
 from judge_audit.core.messages import say
 from judge_audit.report.charts import svg
 from judge_audit.report.charts.forest import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.covariates.covariate_rows import DIFFERENCE, NAME, SHARE, name_of
+from judge_audit.checks.covariates.covariates import DIFFERENCE, NAME, SHARE, name_of
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.judges.instruments.covariates import COVARIATES
