@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from judge_audit.core.messages import say
 from judge_audit.core.version import __version__
 from judge_audit.decisions.gate.certificate import FORMAT, Rests, digest_of, digested, evidence_tables
 from judge_audit.decisions.gate.expectations import listed
+from judge_audit.decisions.gate.rebuild import false_claims
 from judge_audit.lake.audits import removed_words
 from judge_audit.report.certificate import render
 
@@ -125,6 +127,8 @@ def verify(lake: Lake, path: Path, now: datetime) -> Verified:
     if gone := removed_words(lake, rests.candidate):
         faults.append(gone)
     faults += _rows(evidence_tables(lake, rests), due)
+    with suppress(MachineryError):  # what cannot be read is named above, table by table
+        faults += false_claims(lake, document)
     return Verified(document, tuple(faults), sum(rows for rows, _, _ in due.values()))
 
 

@@ -16,6 +16,7 @@ from judge_audit.audits.stages.gate import certify, gate
 from judge_audit.audits.verify import verify
 from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows
+from judge_audit.decisions.gate.certificate import digest_of
 from judge_audit.decisions.standings import builtin_uses
 from judge_audit.lake import Lake
 from judge_audit.lake.compaction import compact
@@ -240,3 +241,55 @@ def test_past_decisions_of_the_approved_judge_are_replayed_under_the_new_one(app
     told = content(page / "certificate.html")["changed"]["replayed"]
     assert any(line.startswith("Of what was accepted") for line in told), told
     assert "Past decisions under this judge" in (page / "certificate.html").read_text(encoding="utf-8")
+
+
+def forged(page, folder, change):
+    """Edit a certificate's content and compute its digest again, as anybody can."""
+    document = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
+    change(document)
+    document["digest"] = digest_of(document)
+    folder.mkdir(exist_ok=True)
+    path = folder / "certificate.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+FORGERIES = {
+    "State of the gate": lambda d: d["gate"].update(state="shut"),
+    "Exit code": lambda d: d["gate"].update(exit_code=3),
+    "Judge": lambda d: d["gate"].update(judge_id="another"),
+    "Use": lambda d: d["gate"].update(use="reward"),
+    "Held against": lambda d: d["gate"].update(baseline=None),
+    "Candidate": lambda d: d["gate"].update(candidate="nobody"),
+    "Expectations": lambda d: d["gate"]["expectations"].pop(),
+    "Position": lambda d: d.update(position="accept"),
+    "Standings": lambda d: [row.update(standing="allowed") for row in d["standings"]],
+    "Expiry": lambda d: d.update(expires_at="2099-01-01T00:00:00+00:00"),
+    "End of the audit": lambda d: d.update(audited_at="2025-12-31T00:00:00+00:00"),
+    "The lake has no complete audit": lambda d: d["rests"].update(candidate="nobody"),
+    "The lake has no asking": lambda d: d["rests"].update(gate_id="0" * 32),
+    "It lacks something": lambda d: d.update(standings=5),
+}
+
+
+@pytest.mark.parametrize("said", FORGERIES)
+def test_a_certificate_that_was_edited_with_its_digest_is_found_out(issued, tmp_path, said):
+    lake, page = issued
+    found = verify(lake, forged(page, tmp_path / "forged", FORGERIES[said]), SOON)
+    assert any(fault.startswith(said) for fault in found.faults), found.faults
+
+
+def test_a_shut_gate_cannot_be_made_an_open_one_by_editing_everything(approved, ask, tmp_path):
+    add_audit(approved, "second", at=2, failing=("top_response",))
+    gated = certify(approved, ask(approved), tmp_path / "report")
+    assert gated.code == 1
+
+    def opened(document):
+        document["gate"].update(state="open", exit_code=0)
+        for row in document["gate"]["expectations"]:
+            row.update(state="open", reason="", remedy="")
+        document.update(position="accept", expires_at="2099-01-01T00:00:00+00:00")
+
+    page = Path(gated.certificate)
+    found = verify(approved, forged(page, tmp_path / "forged", opened), SOON)
+    assert {fault.partition(":")[0] for fault in found.faults} >= {"State of the gate", "Position", "Expiry"}
