@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from judge_audit.decisions.signers import People
     from judge_audit.lake import Lake
 
     Row = dict[str, Any]
@@ -95,13 +96,14 @@ def read_certificate(path: Path) -> tuple[Row, str]:
     return content, page
 
 
-def verify(lake: Lake, path: Path, now: datetime) -> Verified:
+def verify(lake: Lake, path: Path, now: datetime, people: People | None = None) -> Verified:
     """Compare a certificate with the lake.
 
     Args:
         lake: The lake.
         path: The page or the JSON.
         now: The time.
+        people: The project's people and their keys, None where it lists none.
 
     Raises:
         UsageError: If it is no certificate.
@@ -128,7 +130,7 @@ def verify(lake: Lake, path: Path, now: datetime) -> Verified:
         faults.append(gone)
     faults += _rows(evidence_tables(lake, rests), due)
     with suppress(MachineryError):  # what cannot be read is named above, table by table
-        faults += false_claims(lake, document)
+        faults += false_claims(lake, document, people)
     return Verified(document, tuple(faults), sum(rows for rows, _, _ in due.values()))
 
 

@@ -132,19 +132,20 @@ def sign(  # noqa: PLR0917 - one option each
     as_json: bool = AS_JSON,
 ) -> None:
     """Sign one use of a judge on the strength of an audit, or list what is signed."""
-    from judge_audit.audits.stages.gate import account
+    from judge_audit.audits.stages.gate import account, home_of
+    from judge_audit.decisions.signers import read_people
     from judge_audit.decisions.signoffs import Judged, Yes, signoff_lines, signoffs_of
     from judge_audit.decisions.signoffs import sign as record
     from judge_audit.lake.audits import find_audit
 
     results = opened(lake)
     row = find_audit(results, audit)
-    now = datetime.now(UTC)
+    now, people = datetime.now(UTC), read_people(home_of(row, project_here()))
     if use is None:
-        signed = signoffs_of(results, row["audit_id"], now)
+        signed = signoffs_of(results, row["audit_id"], now, people)
     else:
         ends = _day(until) if until else now + timedelta(days=DAYS)
-        made = record(results, row, Yes(use, by, account(), reason, now, ends), key)
+        made = record(results, row, Yes(use, by, account(), reason, now, ends), key, people)
         signed = [Judged(made, "")]
     if as_json:
         print_json([asdict(entry.signoff) | {"void": entry.void} for entry in signed])

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from judge_audit.decisions.signers import People
     from judge_audit.lake.lake import Lake
 
 SCREENING = "screening"
@@ -134,7 +135,9 @@ class Yes:
         return faults
 
 
-def sign(lake: Lake, audit: Mapping[str, Any], yes: Yes, key: Path | None = None) -> Signoff:
+def sign(
+    lake: Lake, audit: Mapping[str, Any], yes: Yes, key: Path | None = None, people: People | None = None
+) -> Signoff:
     """Record a sign-off.
 
     Args:
@@ -142,10 +145,11 @@ def sign(lake: Lake, audit: Mapping[str, Any], yes: Yes, key: Path | None = None
         audit: Row of `audits` of the audit it rests on.
         yes: What the person says.
         key: File of an Ed25519 private key in PEM.
+        people: The project's people and their keys, None where it lists none.
 
     Raises:
         UsageError: If something is empty or cannot be, such as an expiry in the past.
-        RefusedError: If the audit did not allow the use.
+        RefusedError: If the audit did not allow the use, or the project's people do not let this one sign it.
     """
     if yes.faults:
         raise UsageError("Nothing was signed. " + " ".join(yes.faults))
@@ -173,13 +177,22 @@ def sign(lake: Lake, audit: Mapping[str, Any], yes: Yes, key: Path | None = None
         audit_digest=audit_digest(lake, audit_id),
         public_key=_text(private.public_key()) if private else "",
     )
+    if people is not None and (objection := people.objection(draft.signer, draft.public_key, draft.use)):
+        raise RefusedError(f"Nothing was signed: {objection}")
     made = _sealed(draft, private)
     lake.commit({"signoffs": from_rows("signoffs", [asdict(made)])})
     return made
 
 
-def signoffs_of(lake: Lake, audit_id: str, now: datetime) -> list[Judged]:
-    """Read the sign-offs of an audit, newest first, each with why it is none."""
+def signoffs_of(lake: Lake, audit_id: str, now: datetime, people: People | None = None) -> list[Judged]:
+    """Read the sign-offs of an audit, newest first, each with why it is none.
+
+    Args:
+        lake: The lake.
+        audit_id: The audit.
+        now: The time.
+        people: The project's people and their keys; None where it lists none, so that any key or none will do.
+    """
     standings, digest = _standings(lake, audit_id), audit_digest(lake, audit_id)
     found = []
     for row in rows_of(lake.read("signoffs", audit_id=audit_id), SignoffsRow):
@@ -198,6 +211,8 @@ def signoffs_of(lake: Lake, audit_id: str, now: datetime) -> list[Judged]:
             void = say("signoffs.too_long", day=f"{signoff.expires_at:%Y-%m-%d}", days=LONGEST.days)
         elif signoff.expires_at <= now:
             void = say("signoffs.expired", day=f"{signoff.expires_at:%Y-%m-%d}")
+        if not void and people is not None:
+            void = people.objection(signoff.signer, signoff.public_key, signoff.use)
         found.append(Judged(signoff, void))
     return sorted(found, key=lambda entry: entry.signoff.signed_at, reverse=True)
 
@@ -255,7 +270,8 @@ def _genuine(signoff: Signoff) -> bool:
 def signoff_lines(entry: Judged) -> list[str]:
     """Tell a sign-off in the terminal."""
     signoff = entry.signoff
-    keyed = f", with the key {signoff.public_key[:12]}…" if signoff.public_key else ", without a key"
+    key = signoff.public_key
+    keyed = f", with the key {key[:12]}…" if key else ", unsigned: anyone could have written this"
     days = f"on {signoff.signed_at:%Y-%m-%d}, until {signoff.expires_at:%Y-%m-%d}"
     return [
         f"{signoff.use}: signed by {signoff.signer} (account {signoff.account}) {days}{keyed}.",

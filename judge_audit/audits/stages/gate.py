@@ -21,6 +21,7 @@ from judge_audit.decisions.gate.evaluate import ask_gate, audit_of, candidate_of
 from judge_audit.decisions.gate.model import APPROVED, Against, Answer, Team
 from judge_audit.decisions.gate.summary import CODES, document_of, lines_of
 from judge_audit.decisions.judge_change.change import compare_with
+from judge_audit.decisions.signers import read_people
 from judge_audit.lake.audits import called
 from judge_audit.lake.sql import questions
 from judge_audit.report.certificate import write_certificate
@@ -128,6 +129,7 @@ def asked(
         uses=uses,
         suites={name: part.digest for name, part in suites.items() if part.digest},
         recorded=recorded_suites(row),
+        people=read_people(home),
     )
     things = {name: part.thing for name, part in suites.items()}
     return ask_gate(lake, row, meant, things, now=when, against=against, team=team)

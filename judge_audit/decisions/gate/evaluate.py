@@ -127,13 +127,14 @@ def ask_gate(
     Raises:
         UsageError: If the baseline is no audit.
     """
-    against = against or Against()
+    against, team = against or Against(), team or Team()
     held = held_against(lake, candidate, use, against, now)
     audit_id = candidate["audit_id"]
-    signed = (entry.signoff.signoff_id for entry in signoffs_of(lake, audit_id, now) if not entry.void)
+    signed = (
+        entry.signoff.signoff_id for entry in signoffs_of(lake, audit_id, now, team.people) if not entry.void
+    )
     question = Question(audit_id, held, use, now, audit_digest(lake, audit_id), tuple(signed))
     approval = approved_before(lake, candidate, use, now, against.succeeds)
-    team = team or Team()
     rows = _builtin_answers(lake, candidate, question, suites, approval)
     rows.append(convictions_lifted(candidate, _standing(lake, candidate, team.uses.get(use))))
     if team.recorded or team.suites:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from judge_audit.decisions.signers import People
     from judge_audit.decisions.standings import Use
     from judge_audit.lake.connect import View
 
@@ -49,12 +50,14 @@ class Team:
         uses: The checklists by name.
         suites: Digests of the team's own suites, by name.
         recorded: Digests of those that the candidate's audit was made with.
+        people: Who may sign with which key, None where the team does not say.
     """
 
     views: Mapping[str, View] | None = None
     uses: Mapping[str, Use] = field(default_factory=dict)
     suites: Mapping[str, str] = field(default_factory=dict)
     recorded: Mapping[str, str] = field(default_factory=dict)
+    people: People | None = None
 
 
 @dataclass(frozen=True, slots=True)

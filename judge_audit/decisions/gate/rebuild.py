@@ -22,6 +22,7 @@ from judge_audit.decisions.standings import POSITION_ROW
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from judge_audit.decisions.signers import People
     from judge_audit.lake import Lake
 
 EXPECTATION = (
@@ -39,12 +40,13 @@ STANDING = ("use", "standing", "reasons", "missing")
 COMPLETE = "complete"
 
 
-def false_claims(lake: Lake, document: Mapping[str, Any]) -> list[str]:
+def false_claims(lake: Lake, document: Mapping[str, Any], people: People | None = None) -> list[str]:
     """Say where a certificate says something else than the rows it names, one sentence each.
 
     Args:
         lake: The lake.
         document: The certificate's content.
+        people: The project's people and their keys, None where it lists none.
     """
     try:
         candidate, gate_id = str(document["rests"]["candidate"]), str(document["rests"]["gate_id"])
@@ -57,7 +59,7 @@ def false_claims(lake: Lake, document: Mapping[str, Any]) -> list[str]:
         return [say("gate.verify.no_candidate", candidate=candidate)]
     if not rows:
         return [say("gate.verify.no_asking", gate=gate_id)]
-    found = _found(lake, audits[0], rows)
+    found = _found(lake, audits[0], rows, people)
     return [
         say(
             "gate.verify.claim",
@@ -94,7 +96,7 @@ def _claimed(document: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _found(lake: Lake, audit: AuditsRow, rows: Sequence[GatesRow]) -> dict[str, Any]:
+def _found(lake: Lake, audit: AuditsRow, rows: Sequence[GatesRow], people: People | None) -> dict[str, Any]:
     """Derive the same from the lake."""
     first, audit_id = rows[0], audit["audit_id"]
     blocking = {row["state"] for row in rows if row["severity"] == CRITICAL and row["state"] != OPEN}
@@ -103,7 +105,7 @@ def _found(lake: Lake, audit: AuditsRow, rows: Sequence[GatesRow]) -> dict[str, 
     standings = rows_of(lake.read("standings", audit_id=audit_id, judge_id=audit["judge_id"]), StandingsRow)
     position = next((row for row in standings if row["use"] == POSITION_ROW), None)
     signed = tuple(
-        entry.signoff.signoff_id for entry in signoffs_of(lake, audit_id, asked_at) if not entry.void
+        entry.signoff.signoff_id for entry in signoffs_of(lake, audit_id, asked_at, people) if not entry.void
     )
     baseline = first["baseline"] if first["baseline"] != "*" else ""
     question = Question(audit_id, baseline, first["use"], asked_at, "", signed)

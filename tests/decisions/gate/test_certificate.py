@@ -143,7 +143,7 @@ def test_a_lost_part_and_a_lost_commit_are_named(issued):
         if any(part.table == "standings" and part.partition == "second" for part in record.parts):
             (Path(lake.url) / "commits" / f"{record.commit_id}.json").unlink()
     faults = verify(Lake.open(lake.url), page, SOON).faults
-    assert {fault.partition(":")[0] for fault in faults} == {"measures", "standings", "verdicts"}
+    assert {fault.partition(":")[0] for fault in faults} >= {"measures", "standings", "verdicts"}
 
 
 def test_later_audits_comparisons_and_approvals_change_no_certificate(issued, ask):
