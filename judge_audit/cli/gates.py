@@ -100,8 +100,10 @@ def verify(
     """Hold a certificate against the lake. Exit codes: 0 it holds, 1 it does not."""
     from judge_audit.audits.verify import verify as hold
     from judge_audit.core.messages import say
+    from judge_audit.decisions.signers import read_people
 
-    checked = hold(opened(lake), certificate, datetime.now(UTC))
+    people = read_people(project_here())
+    checked = hold(opened(lake), certificate, datetime.now(UTC), people)
     if as_json:
         print_json({"holds": not checked.faults, "faults": checked.faults})
     elif checked.faults:
