@@ -34,6 +34,19 @@ class Block(BaseModel):
     )
 
 
+class LimitBlock(Block):
+    """A limit that is not the shipped one, and who answers for it."""
+
+    value: float = Field(ge=0)
+    """The limit."""
+
+    reason: Text
+    """Why it is not the shipped one."""
+
+    owner: Text
+    """Who answers for it: a person's name."""
+
+
 class DeclaredBlock(Block):
     """What is declared for one rate: its limit and who bears it."""
 

@@ -17,6 +17,7 @@ from pydantic.json_schema import SkipJsonSchema, WithJsonSchema
 
 from judge_audit.core.audit_blocks import (
     Block,
+    LimitBlock,
     NotifyBlock,
     Rate,
     RegistryBlock,
@@ -160,8 +161,8 @@ class Configuration:
     ] = "outside"
     """internal: failure costs a rerun."""
 
-    limits: Mapping[str, Rate] = field(default_factory=dict)
-    """Limits that differ from the shipped ones, by name."""
+    limits: Mapping[str, Rate | Annotated[dict[str, Any], _of(LimitBlock)]] = field(default_factory=dict)
+    """Limits that differ from the shipped ones, by name: a number, or value, reason and owner."""
 
     uses: Annotated[Mapping[str, Mapping[str, Any]], _of(UsesBlock)] = field(default_factory=dict)
     registry: Annotated[Mapping[str, Any], _of(RegistryBlock)] = field(default_factory=dict)

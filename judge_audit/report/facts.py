@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 from judge_audit_schemas.rows import MismatchesRow
 
 from judge_audit.core.errors import UsageError
-from judge_audit.core.limits import Limits, read_limits
+from judge_audit.core.limits import Limits, recorded_limits
 from judge_audit.core.vocabulary import IMAGES, PEOPLE
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def read_facts(con: duckdb.DuckDBPyConnection, audit_id: str) -> Facts:
     return Facts(
         audit=audit,
         configuration=configuration,
-        limits=read_limits(configuration.get("limits") or {}),
+        limits=recorded_limits(audit["configuration"]),
         judge=named[0]["judge"] if named else judge_id,
         card=card,
         items=_counts(con, plan_id),

@@ -23,6 +23,7 @@ from judge_audit.audits.stages.score import instruments
 from judge_audit.core.clocks import TOLERANCE
 from judge_audit.core.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.core.formatting import minute
+from judge_audit.core.limits import changed_limits
 from judge_audit.core.messages import say
 from judge_audit.core.tables import empty, from_rows, rows_of
 from judge_audit.core.version import __version__
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from judge_audit.anchors import AnchorsUsed
     from judge_audit.audits.inputs import AuditInputs
     from judge_audit.audits.model import Outstanding, PeopleRecords, ScoringSetup
+    from judge_audit.core.configuration import Configuration
     from judge_audit.judges.cards.card import Card
     from judge_audit.lake import Lake
     from judge_audit.stimuli.planning.blocks import Block
@@ -97,6 +99,7 @@ def prepare(
         reused_calls=outstanding.asked - outstanding.new,
         warnings=(
             *clock_notes(lake, started),
+            *limit_notes(setup.configuration),
             *planned.notes,
             *anchor_notes,
             *outstanding.notes,
@@ -289,6 +292,22 @@ def audit_row(setup: ScoringSetup, inputs: AuditInputs, prepared: Prepared, stat
         "canary_asking": prepared.canaries.asking if prepared.canaries else None,
     }
     return from_rows("audits", [row])
+
+
+def limit_notes(configuration: Configuration) -> tuple[str, ...]:
+    """Name the limits that are not the shipped ones, which way they differ, and who answers for them."""
+    changed = changed_limits(canonical_json(configuration.as_json()))
+    return tuple(
+        say(
+            f"limits.{'looser' if one.looser else 'stricter'}",
+            name=one.name,
+            value=f"{one.value:g}",
+            shipped=f"{one.shipped:g}",
+            owner=one.owner or say("limits.nobody"),
+            reason=one.reason or say("limits.no_reason"),
+        )
+        for one in changed
+    )
 
 
 def clock_notes(lake: Lake, now: datetime) -> tuple[str, ...]:

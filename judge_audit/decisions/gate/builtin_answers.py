@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.clocks import TOLERANCE
-from judge_audit.core.limits import read_limits
+from judge_audit.core.limits import changed_limits, limit_rules, read_limits, recorded_limits
 from judge_audit.core.messages import say
 from judge_audit.decisions.gate.model import CANNOT, CRITICAL, OPEN, RESERVED, SHUT
 
@@ -41,8 +40,7 @@ def builtin_row(name: str, state: str, **parts: str) -> Row:
 
 def lasts(audit: AuditsRow) -> timedelta:
     """Say how long a certificate of an audit holds, by the limit in force when it was made."""
-    limits = read_limits(json.loads(audit["configuration"] or "{}").get("limits"))
-    return timedelta(days=limits["certificate.days"])
+    return timedelta(days=recorded_limits(audit["configuration"])["certificate.days"])
 
 
 def fresh(candidate: AuditsRow, question: Question) -> Row:
@@ -95,4 +93,34 @@ def suites_as_recorded(recorded: Mapping[str, str], loaded: Mapping[str, str]) -
         remedy=say("gate.own.suites_as_recorded.remedy") if odd else "",
         observed=", ".join(sorted(loaded)) or say("gate.own.suites_as_recorded.none"),
         expected=say("gate.own.suites_as_recorded.expected", list=", ".join(sorted(recorded)) or "–"),
+    )
+
+
+def limits_no_looser(candidate: AuditsRow, approved: AuditsRow | None) -> Row:
+    """See that no limit is looser than at the approval, or than shipped where nothing is approved.
+
+    Args:
+        candidate: Row of `audits`.
+        approved: That of the approved audit, None if there is none.
+    """
+    before = recorded_limits(approved["configuration"]) if approved else read_limits()
+    now = recorded_limits(candidate["configuration"])
+    owners = {one.name: one for one in changed_limits(candidate["configuration"])}
+    parts = []
+    for name in now.looser_than(before):
+        own = owners.get(name)
+        who = (
+            say("gate.own.limits_no_looser.owner", owner=own.owner, reason=own.reason)
+            if own and own.owner
+            else ""
+        )
+        parts.append(f"{name} {before[name]:g} → {now[name]:g}{who} ({limit_rules()[name].meaning})")
+    key = "approved" if approved else "shipped"
+    return builtin_row(
+        "limits_no_looser",
+        SHUT if parts else OPEN,
+        reason=say(f"gate.own.limits_no_looser.reason_{key}", list="; ".join(parts)) if parts else "",
+        remedy=say("gate.own.limits_no_looser.remedy") if parts else "",
+        observed=str(len(parts)),
+        expected=say(f"gate.own.limits_no_looser.expected_{key}"),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from judge_audit_schemas.rows import (
 )
 
 from judge_audit.core.digests import canonical_json, row_digest, text_digest
-from judge_audit.core.limits import read_limits
+from judge_audit.core.limits import changed_limits, recorded_limits
 from judge_audit.core.messages import knows, say
 from judge_audit.core.tables import definition, rows_of
 from judge_audit.core.version import __version__
@@ -144,6 +144,7 @@ def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]
         ],
         "changed": _changed(lake, answer, approval),
         "sign": signatures(lake, answer, approval, expires),
+        "limits": [asdict(one) for one in changed_limits(audit["configuration"])],
         "commands": missing_pieces(standings, uses, question.use),
         "issued_at": question.now.isoformat(timespec="seconds"),
         "audited_at": iso(audit["ended_at"]),
@@ -335,7 +336,7 @@ def holding(lake: Lake, question: Question) -> list[SignoffsRow]:
 
 def expiry(lake: Lake, audit: AuditsRow, question: Question) -> datetime | None:
     """Say when what an audit showed has grown old, or its first sign-off ends; None while it runs."""
-    limits = read_limits(json.loads(audit["configuration"] or "{}").get("limits"))
+    limits = recorded_limits(audit["configuration"])
     ended: datetime | None = audit["ended_at"]
     if ended is None:
         return None

@@ -16,6 +16,7 @@ from judge_audit.decisions.gate.builtin_answers import (
     builtin_row,
     convictions_lifted,
     fresh,
+    limits_no_looser,
     suites_as_recorded,
 )
 from judge_audit.decisions.gate.convictions import standing_convictions, touching
@@ -136,6 +137,7 @@ def ask_gate(
     question = Question(audit_id, held, use, now, audit_digest(lake, audit_id), tuple(signed))
     approval = approved_before(lake, candidate, use, now, against.succeeds)
     rows = _builtin_answers(lake, candidate, question, suites, approval)
+    rows.append(limits_no_looser(candidate, audit_of(lake, approval["audit_id"]) if approval else None))
     rows.append(convictions_lifted(candidate, _standing(lake, candidate, team.uses.get(use))))
     if team.recorded or team.suites:
         rows.append(suites_as_recorded(team.recorded, team.suites))

@@ -353,3 +353,55 @@ def test_the_team_s_suites_belong_to_the_audit_wherever_the_gate_is_asked(
         told = ask(approved, candidate="second")
         assert states(told)["gate/suites_as_recorded"] == "cannot be asked"
         assert told.code != 0
+
+
+def limited(**limits):
+    return {
+        "configuration": json.dumps(
+            {"limits": {name.replace("__", "."): value for name, value in limits.items()}}
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("limits", "state"),
+    [
+        ({}, "open"),
+        ({"premature__margin": 0.04}, "open"),
+        ({"premature__margin": 0.06}, "shut"),
+        ({"mismatch__fall": 0.05}, "shut"),
+        ({"mismatch__fall": 0.2}, "open"),
+        ({"scale__min_scores": 120}, "shut"),
+        ({"certificate__days": 36500}, "shut"),
+    ],
+)
+def test_limits_looser_than_at_the_approval_shut_the_gate_and_are_named(approved, ask, limits, state):
+    add_audit(approved, "second", at=2, row=limited(**limits))
+    told = ask(approved)
+    assert states(told)["gate/limits_no_looser"] == state
+    if state == "shut":
+        assert next(iter(limits)).replace("__", ".") in "\n".join(told.lines)
+
+
+def test_a_looser_limit_that_a_person_approved_shuts_no_more_and_an_even_looser_one_does(approved, ask):
+    own = {"value": 0.08, "reason": "our raters see less", "owner": "Ada"}
+    add_audit(approved, "second", at=2, row=limited(premature__margin=own))
+    assert "by Ada: our raters see less" in "\n".join(ask(approved).lines)
+    approver = Approver("Ada", "ada", "agreed", despite=("gate/limits_no_looser",))
+    approve_candidate(approved, candidate="second", use="filtering", approver=approver, now=night(3))
+    add_audit(approved, "third", at=4, row=limited(premature__margin=0.08))
+    assert states(ask(approved, candidate="third"))["gate/limits_no_looser"] == "open"
+    add_audit(approved, "fourth", at=5, row=limited(premature__margin=0.09))
+    assert states(ask(approved, candidate="fourth"))["gate/limits_no_looser"] == "shut"
+
+
+def test_the_first_approval_compares_the_limits_with_the_shipped_ones(lake):
+    add_audit(lake, "second", at=2, row=limited(premature__margin=0.2))
+    with pytest.raises(UsageError, match="gate/limits_no_looser"):
+        approve_candidate(
+            lake,
+            candidate="second",
+            use="filtering",
+            approver=Approver("Ada", "ada", "x", first=True),
+            now=night(3),
+        )
