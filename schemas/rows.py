@@ -393,6 +393,7 @@ class ApprovalsRow(TypedDict, total=False):
     gate_id: str
     anchor_head: str | None
     audit_digest: str
+    root: str | None
     approved_at: datetime
 
 

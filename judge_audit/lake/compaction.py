@@ -22,9 +22,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from judge_audit.core.digests import row_digest
+from judge_audit.core.digests import file_digest, row_digest
 from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.messages import say
 from judge_audit.core.tables import TABLES, definition, from_rows
+from judge_audit.lake.integrity import COMMIT_COLUMN, Entry, damaged, found_wrong, own_columns
 from judge_audit.lake.lake import COMPACTED_FORMAT, raise_format
 from judge_audit.lake.records import COMMITS, FOLDER, PART_PATH, Part, Snapshot
 from judge_audit.lake.relations import COMPACTED
@@ -141,6 +143,8 @@ def compact(
     when = now or datetime.now(UTC)
     if not dry_run:
         seal(lake)
+    if found := damaged(lake).damages:
+        raise MachineryError(say("lake.damaged.not_compacted", url=lake.url, found=found[0].found))
     storage, before = lake.storage, lake.contents()
     overdue = overdue_files(storage, before, when)
     if not dry_run:
@@ -216,15 +220,14 @@ def overdue_files(storage: Storage, before: Contents, when: datetime) -> list[st
     if before.snapshot is None:
         return []
     due = {path for path, time in before.snapshot.retired.items() if time <= when}
-    return sorted(due & _there(storage) - _live(before)) if due else []
+    return sorted(due & _there(storage, before.snapshot) - _live(before)) if due else []
 
 
-def _there(storage: Storage) -> set[str]:
-    """List every file of parts and records, and what writers of batches left behind."""
+def _there(storage: Storage, snapshot: Snapshot | None) -> set[str]:
+    """List every file of parts and records, and what writers of batches left behind, but not what was forgotten."""
     files = {path for folder in ("data", COMMITS, FOLDER) for path in storage.walk(folder)}
-    return files | {
-        path for path in storage.walk(AHEAD) if not BATCH.fullmatch(path.removeprefix(f"{AHEAD}/"))
-    }
+    files |= {path for path in storage.walk(AHEAD) if not BATCH.fullmatch(path.removeprefix(f"{AHEAD}/"))}
+    return files - {one.file for one in (snapshot.forgotten if snapshot else ())}
 
 
 def _live(before: Contents) -> set[str]:
@@ -281,7 +284,7 @@ def _snapshot(
     taken_in = (last.commits if last else frozenset()) | {record.commit_id for record in before.records}
     replaced = {*merged.replaced, *([last.path] if last else ())}
     counts = {part.path for part in merged.parts} | set(merged.written)
-    files = _there(storage) - removed - counts
+    files = _there(storage, last) - removed - counts
     replaced |= {
         path for path in files if path.startswith(f"{COMMITS}/") and path[len(COMMITS) + 1 : -5] in taken_in
     }
@@ -292,7 +295,8 @@ def _snapshot(
         retired[path] = when + (grace if path in replaced else max(grace, LEFT_LYING))
     reissued = {**(last.reissued if last else {}), **dict.fromkeys(merged.lost, compaction_id)}
     number = last.number + 1 if last else 1
-    return Snapshot(number, compaction_id, when, taken_in, reissued, tuple(merged.parts), retired)
+    forgotten = last.forgotten if last else ()
+    return Snapshot(number, compaction_id, when, taken_in, reissued, tuple(merged.parts), retired, forgotten)
 
 
 def _settle(lake: Lake, before: Contents, made: Snapshot, decided: Decided) -> str:
@@ -359,7 +363,6 @@ OFTEN = 48
 """Commits since the last compaction from which on the end of a run puts them together."""
 
 ROWS_PER_GROUP = 65_536
-COMMIT_COLUMN = "commit_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,18 +443,14 @@ def read_part(storage: Storage, part: Part) -> pa.Table:
     """
     (place,) = storage.locate([part.path])
     try:
-        rows = pq.ParquetFile(io.BytesIO(Path(place).read_bytes())).read()
-    except (OSError, pa.ArrowException) as error:
-        raise MachineryError(
-            f"{part.path} in the lake at {storage.url} cannot be read ({error}). Restore it from a copy; nothing was "
-            "put together."
-        ) from error
-    own = rows.drop_columns([COMMIT_COLUMN]) if COMMIT_COLUMN in rows.column_names else rows
-    if own.num_rows != part.rows or row_digest(own) != part.row_digest:
-        raise MachineryError(
-            f"{part.path} in the lake at {storage.url} does not hold the rows that were committed. Restore it from a "
-            "copy; nothing was put together."
+        rows, said = found_wrong(
+            Entry(part, say("lake.damaged.log"), "", trusted=True), Path(place).read_bytes()
         )
+    except FileNotFoundError:
+        rows, said = None, say("lake.damaged.missing", file=part.path)
+    if rows is None or said:
+        raise MachineryError(say("lake.damaged.not_compacted", url=storage.url, found=said))
+    own = own_columns(rows)
     plain = PART_PATH.fullmatch(part.path)
     if plain:
         commits = pa.array([plain["commit"]] * own.num_rows, pa.string())
@@ -470,6 +469,7 @@ def write_part(
     if partition:
         folder += f"/{definition(table).partition}={quote(partition, safe='')}"
     path = f"{folder}/{COMPACTED}{compaction_id}-{uuid.uuid4().hex[:8]}.parquet"
+    written = ""
     if not dry:
         buffer = io.BytesIO()
         pq.write_table(rows, buffer, compression="zstd", row_group_size=ROWS_PER_GROUP)
@@ -477,11 +477,13 @@ def write_part(
             raise MachineryError(
                 f"rows of table “{table}” come back changed from Parquet; nothing was put together."
             )
-        storage.put(path, buffer.getvalue())
+        file = buffer.getvalue()
+        storage.put(path, file)
+        written = file_digest(file)
     column = definition(table).partition_column
     counts = {entry["values"]: entry["counts"] for entry in rows[column].value_counts().to_pylist()}
     partitions = {} if partition else dict(sorted(counts.items()))
-    return Part(table, partition, path, rows.num_rows, digest, partitions)
+    return Part(table, partition, path, rows.num_rows, digest, partitions, file_digest=written)
 
 
 def merge(

@@ -19,11 +19,14 @@ from judge_audit.decisions.gate.model import APPROVED, Answer
 from judge_audit.decisions.gate.summary import CODES, document_of, lines_of
 from judge_audit.decisions.judge_change.change import compare_with
 from judge_audit.lake.audits import called
+from judge_audit.lake.connect import tables_read
+from judge_audit.lake.evidence import see_whole
 from judge_audit.lake.sql import questions
 from judge_audit.report.certificate import write_certificate
 from judge_audit.report.sheets.page_pictures import data_uri
 from judge_audit.stimuli.images import load_image
 
+BEFORE = "SELECT before FROM nights WHERE audit_id = $audit"
 SIDE = 240
 """Longest side of a picture in a certificate, in pixels."""
 
@@ -89,6 +92,7 @@ def gate(
 
     Raises:
         UsageError: If there is no such audit or use, or a suite is malformed.
+        DamagedError: If evidence is damaged: then the gate cannot be asked.
     """
     with lake.standing_still():
         answer = asked(lake, candidate=candidate, baseline=baseline, use=use, project=project, now=now)
@@ -106,6 +110,11 @@ def asked(
     now: datetime | None = None,
 ) -> Answer:
     """Compare the candidate with the judges before it, and ask the release gate; its rows are not written."""
+    suites = {name: part.thing for name, part in find_suites(project).items()}
+    views = {name: part.thing for name, part in find_views(project).items()}
+    texts = [BEFORE, *(text for suite in suites.values() for text in (suite.frame, suite.keys))]
+    tables = tables_read(texts, views)
+    see_whole(lake, tables=tables)
     row = candidate_of(lake, candidate)
     meant = use or last_use(lake, row["judge_id"])
     known = [*sorted(find_uses(project)), SCREENING]
@@ -114,9 +123,8 @@ def asked(
     lead = held_against(lake, row, meant, baseline)
     # On the anchors, whose answers retention leaves alone.
     others = [audit_of(lake, name) for name in (lead, before(lake, row["audit_id"])) if name]
+    see_whole(lake, [row["audit_id"], *(other["audit_id"] for other in others)], tables)
     compare_with(lake, row, others)
-    suites = {name: part.thing for name, part in find_suites(project).items()}
-    views = {name: part.thing for name, part in find_views(project).items()}
     return ask_gate(lake, row, meant, suites, now=now or datetime.now(UTC), baseline=baseline, views=views)
 
 
@@ -155,9 +163,8 @@ def _pictures(lake: Lake, document: Row) -> dict[str, str]:
 
 def before(lake: Lake, audit_id: str) -> str:
     """Give the audit of the same judge's name before an audit, "" if there is none."""
-    text = "SELECT before FROM nights WHERE audit_id = $audit"
-    with questions(lake, asked=[text]) as session:
-        rows = session.ask(text, {"audit": audit_id})
+    with questions(lake, asked=[BEFORE]) as session:
+        rows = session.ask(BEFORE, {"audit": audit_id})
     return (rows["before"].to_pylist() or [""])[0] or ""
 
 

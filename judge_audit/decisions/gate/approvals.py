@@ -13,6 +13,7 @@ from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import Position
 from judge_audit.lake.audits import names_of
+from judge_audit.lake.evidence import audit_root
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,6 +123,7 @@ def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Ro
         "gate_id": answer.gate_id,
         "anchor_head": answer.anchor_head,
         "audit_digest": question.audit_digest,
+        "root": audit_root(lake, question.candidate),
         "approved_at": now,
     }
     row["approval_id"] = text_digest(
