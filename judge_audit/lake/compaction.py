@@ -35,10 +35,10 @@ from judge_audit.lake.write_ahead import AHEAD, seal
 from judge_audit.lake.write_ahead import NAME as BATCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from judge_audit.lake.lake import Lake
-    from judge_audit.lake.records import Contents
+    from judge_audit.lake.records import Contents, Forgotten
     from judge_audit.lake.storage import Storage
 
     Going = Callable[[pa.Table], pa.ChunkedArray]
@@ -160,7 +160,7 @@ def compact(
         groups = grouped(before.parts, thrifty=thrifty)
         merge(storage, before.all_parts, groups, compaction_id, decided.going, merged, dry=dry_run)
         _record_purges(storage, merged, decided, retention.rule, when, compaction_id, dry=dry_run)
-        made = _snapshot(storage, before, merged, set(overdue), when, grace, compaction_id)
+        made = next_snapshot(storage, before, merged, when, compaction_id, grace=grace, removed=overdue)
         outcome = _told(before, merged, decided, made, removed=len(overdue), dry=dry_run)
         if outcome.recorded and not dry_run:
             outcome = replace(outcome, reason=_settle(lake, before, made, decided))
@@ -220,14 +220,14 @@ def overdue_files(storage: Storage, before: Contents, when: datetime) -> list[st
     if before.snapshot is None:
         return []
     due = {path for path, time in before.snapshot.retired.items() if time <= when}
-    return sorted(due & _there(storage, before.snapshot) - _live(before)) if due else []
+    return sorted(due & _there(storage, before.snapshot.forgotten) - _live(before)) if due else []
 
 
-def _there(storage: Storage, snapshot: Snapshot | None) -> set[str]:
+def _there(storage: Storage, forgotten: Sequence[Forgotten]) -> set[str]:
     """List every file of parts and records, and what writers of batches left behind, but not what was forgotten."""
     files = {path for folder in ("data", COMMITS, FOLDER) for path in storage.walk(folder)}
     files |= {path for path in storage.walk(AHEAD) if not BATCH.fullmatch(path.removeprefix(f"{AHEAD}/"))}
-    return files - {one.file for one in (snapshot.forgotten if snapshot else ())}
+    return files - {one.file for one in forgotten}
 
 
 def _live(before: Contents) -> set[str]:
@@ -270,21 +270,35 @@ def _record_purges(
     merged.written += [] if dry else [part.path]
 
 
-def _snapshot(
+def next_snapshot(
     storage: Storage,
     before: Contents,
     merged: Merged,
-    removed: set[str],
     when: datetime,
-    grace: timedelta,
     compaction_id: str,
+    *,
+    grace: timedelta = GRACE,
+    removed: Collection[str] = (),
+    forgotten: Sequence[Forgotten] = (),
 ) -> Snapshot:
-    """Make the record: what counts from now on, and what may be removed from when on."""
+    """Make the record: what counts from now on, and what may be removed from when on.
+
+    Args:
+        storage: The lake's files.
+        before: What counted until now.
+        merged: The parts that count from now on.
+        when: The time.
+        compaction_id: Names the compaction.
+        grace: How long replaced files stay.
+        removed: Files that are removed already.
+        forgotten: What is left out because it is damaged, besides what was before.
+    """
     last = before.snapshot
+    forgotten = (*(last.forgotten if last else ()), *forgotten)
     taken_in = (last.commits if last else frozenset()) | {record.commit_id for record in before.records}
     replaced = {*merged.replaced, *([last.path] if last else ())}
     counts = {part.path for part in merged.parts} | set(merged.written)
-    files = _there(storage, last) - removed - counts
+    files = _there(storage, forgotten).difference(removed, counts)
     replaced |= {
         path for path in files if path.startswith(f"{COMMITS}/") and path[len(COMMITS) + 1 : -5] in taken_in
     }
@@ -295,7 +309,6 @@ def _snapshot(
         retired[path] = when + (grace if path in replaced else max(grace, LEFT_LYING))
     reissued = {**(last.reissued if last else {}), **dict.fromkeys(merged.lost, compaction_id)}
     number = last.number + 1 if last else 1
-    forgotten = last.forgotten if last else ()
     return Snapshot(number, compaction_id, when, taken_in, reissued, tuple(merged.parts), retired, forgotten)
 
 
@@ -520,10 +533,10 @@ def merge(
             merged.parts.append(Part(group.table, group.partition, "", rows, ""))
             merged.replaced += [part.path for part in group.parts]
         else:
-            _merge_group(storage, group, going, compaction_id, merged, dry=dry)
+            merge_group(storage, group, going, compaction_id, merged, dry=dry)
 
 
-def _merge_group(
+def merge_group(
     storage: Storage, group: Group, going: Going | None, compaction_id: str, merged: Merged, *, dry: bool
 ) -> None:
     """Put the parts of one group together, or leave a single one as it is if it loses no row."""

@@ -13,11 +13,11 @@ from judge_audit.core.digests import merkle_root, row_hashes, text_digest
 from judge_audit.core.messages import say
 from judge_audit.core.tables import empty, rows_of, sort_by_key
 from judge_audit.lake.audits import RESULTS, result_of
-from judge_audit.lake.integrity import Damage, DamagedError, damaged
+from judge_audit.lake.integrity import Checked, Damage, DamagedError, damaged
 from judge_audit.lake.relations import Rows, as_of_query, fetch, files_literal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from datetime import datetime
 
     from judge_audit.lake.lake import Lake
@@ -157,6 +157,22 @@ def _answers(lake: Lake, name: str, judge_id: str, probes: pa.Array, until: date
     for column in columns:
         held = held.filter(pc.is_in(held[column], value_set=probes))
     return held
+
+
+def check_lake(lake: Lake, told: Callable[[int, int], None]) -> Checked:
+    """Hold a whole lake against its digests, and every approved audit against the root it was approved with.
+
+    Args:
+        lake: The lake.
+        told: Called with how many files were checked, and of how many.
+
+    Raises:
+        MachineryError: If the lake cannot be reached.
+    """
+    checked = damaged(lake, thorough=True, told=told)
+    if not checked.damages:
+        checked.damages += changed_approvals(lake)
+    return checked
 
 
 def changed_approvals(lake: Lake) -> list[Damage]:

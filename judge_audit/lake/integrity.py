@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from judge_audit.lake.lake import Lake
+    from judge_audit.lake.records import Forgotten
     from judge_audit.lake.storage import Storage
 
     Wanted = Mapping[str, Collection[str] | None]
@@ -393,6 +394,8 @@ class Checked:
         records: How many records were.
         rows: How many rows the files hold by their records.
         older: How many of the files were written without a digest of their bytes.
+        entries: The parts that are damaged.
+        forgotten: What was left out earlier because it was damaged.
     """
 
     damages: list[Damage] = field(default_factory=list)
@@ -400,6 +403,8 @@ class Checked:
     records: int = 0
     rows: int = 0
     older: int = 0
+    entries: list[Entry] = field(default_factory=list)
+    forgotten: tuple[Forgotten, ...] = ()
 
 
 class _Check:
@@ -408,6 +413,7 @@ class _Check:
     def __init__(self, lake: Lake, log: Log, *, thorough: bool) -> None:
         self.lake, self.log, self.thorough = lake, log, thorough
         self.done = Checked(list(log.damages), records=log.files)
+        self.done.forgotten = log.snapshot.forgotten if log.snapshot else ()
         self.rows: dict[str, pa.Table] = {}
 
     def content(self, path: str) -> bytes:
@@ -420,6 +426,7 @@ class _Check:
         """Keep a damage."""
         part = entry.part
         remedy = _remedy([part.table])
+        self.done.entries.append(entry)
         self.done.damages.append(Damage(part.path, entry.record, part.table, part.rows, found, remedy))
 
     def file(self, entry: Entry) -> None:
@@ -440,7 +447,7 @@ class _Check:
             self.add(entry, say("lake.damaged.unreadable", file=part.path, error=error.strerror or error))
             return
         rows, said = found_wrong(entry, content, thorough=self.thorough)
-        if said:
+        if said and not self._copy_alone(entry, content):
             self.add(entry, said)
         elif self.thorough:
             self._copy(entry, content)
@@ -450,6 +457,19 @@ class _Check:
             wanted = definition(part.table)
             names = [name for name in (*wanted.key, *wanted.witness) if name in rows.column_names]
             self.rows[part.path] = rows.select(names)
+
+    def _copy_alone(self, entry: Entry, content: bytes) -> bool:
+        """See whether only this machine's copy of a store's file is damaged, which is then named."""
+        if self.thorough:
+            return False
+        try:
+            own = self.lake.storage.get(entry.part.path)
+        except OSError:
+            return False
+        alone = own != content and not found_wrong(entry, own)[1]
+        if alone:
+            self._copy(entry, own)
+        return alone
 
     def _copy(self, entry: Entry, content: bytes) -> None:
         """See that this machine's copy of a store's file, which queries read, is the same."""
