@@ -279,22 +279,20 @@ def next_snapshot(
     *,
     grace: timedelta = GRACE,
     removed: Collection[str] = (),
-    forgotten: Sequence[Forgotten] = (),
 ) -> Snapshot:
     """Make the record: what counts from now on, and what may be removed from when on.
 
     Args:
         storage: The lake's files.
         before: What counted until now.
-        merged: The parts that count from now on.
+        merged: The parts that count from now on, and what is left out because it is damaged.
         when: The time.
         compaction_id: Names the compaction.
         grace: How long replaced files stay.
         removed: Files that are removed already.
-        forgotten: What is left out because it is damaged, besides what was before.
     """
     last = before.snapshot
-    forgotten = (*(last.forgotten if last else ()), *forgotten)
+    forgotten = (*(last.forgotten if last else ()), *merged.forgotten)
     taken_in = (last.commits if last else frozenset()) | {record.commit_id for record in before.records}
     replaced = {*merged.replaced, *([last.path] if last else ())}
     counts = {part.path for part in merged.parts} | set(merged.written)
@@ -395,6 +393,7 @@ class Merged:
     written: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
+    forgotten: list[Forgotten] = field(default_factory=list)
 
 
 def grouped(parts: Sequence[Part], *, thrifty: bool = False) -> list[Group]:

@@ -97,12 +97,12 @@ def forget_damaged(lake: Lake, checked: Checked | None = None, *, now: datetime 
     if not left_out:
         return Forgot(0, ())
     compaction_id = uuid.uuid4().hex
-    merged = Merged()
+    merged = Merged(forgotten=left_out)
     _put_together(lake.storage, kept, dropped, compaction_id, merged)
     merged.lost |= _committed_by(dropped, log) | {_id_of(path) for path in commits}
     unread = tuple(Record(_id_of(path), ()) for path in commits)
     before = Contents(log.snapshot, (*log.records, *unread))
-    made = next_snapshot(lake.storage, before, merged, when, compaction_id, forgotten=left_out)
+    made = next_snapshot(lake.storage, before, merged, when, compaction_id)
     raise_format(lake.storage, FORMAT)
     if not lake.storage.put_if_absent(made.path, made.as_json()):
         raise MachineryError(say("lake.damaged.faster"))
