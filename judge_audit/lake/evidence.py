@@ -60,10 +60,10 @@ def damaged_evidence(lake: Lake, audits: Iterable[str] = (), tables: Collection[
     if found or not names:
         return found
     rows = rows_of(lake.read("audits", audit_id=names), AuditsRow)
-    plans, judges = (
-        sorted({plan for row in rows for plan in _plans(row)}),
-        sorted({row["judge_id"] for row in rows}),
-    )
+    plans = sorted({plan for row in rows for plan in _plans(row)})
+    # What an audit can see is proved by its controls, whose answers are therefore evidence as well.
+    controls = lake.select("judges", ["judge_id"], {"is_control": True})["judge_id"].to_pylist()
+    judges = sorted({*controls, *(row["judge_id"] for row in rows)})
     ours = dict.fromkeys(OF_AUDIT, names) | dict.fromkeys(OF_PLAN, plans) | dict.fromkeys(OF_JUDGE, judges)
     return damaged(lake, {name: ours[name] for name in ours if name not in wanted}).damages
 

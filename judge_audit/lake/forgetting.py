@@ -21,7 +21,15 @@ from judge_audit.core.vocabulary import State
 from judge_audit.lake.compaction import Group, Merged, merge_group, next_snapshot, read_part
 from judge_audit.lake.integrity import COMMIT_COLUMN, Checked, Entry, Log, damaged, read_log
 from judge_audit.lake.lake import FORMAT, raise_format
-from judge_audit.lake.records import COMMIT_ID, COMMITS, PART_PATH, Contents, Forgotten, Record
+from judge_audit.lake.records import (
+    COMMIT_ID,
+    COMMITS,
+    PART_PATH,
+    Contents,
+    Forgotten,
+    Record,
+    parse_snapshot,
+)
 from judge_audit.lake.write_ahead import AHEAD
 
 if TYPE_CHECKING:
@@ -103,6 +111,9 @@ def forget_damaged(lake: Lake, checked: Checked | None = None, *, now: datetime 
     unread = tuple(Record(_id_of(path), ()) for path in commits)
     before = Contents(log.snapshot, (*log.records, *unread))
     made = next_snapshot(lake.storage, before, merged, when, compaction_id)
+    parse_snapshot(
+        made.path.rpartition("/")[2], made.as_json()
+    )  # one that nobody can read would end the lake
     raise_format(lake.storage, FORMAT)
     if not lake.storage.put_if_absent(made.path, made.as_json()):
         raise MachineryError(say("lake.damaged.faster"))
@@ -186,7 +197,7 @@ def _put_together(
         if part.path and part.table in masks:
             group = Group(part.table, part.partition, (part,))
             merge_group(storage, group, masks[part.table], compaction_id, merged, dry=False)
-        else:
+        elif part.path or part.origin:
             merged.parts.append(part)
 
 

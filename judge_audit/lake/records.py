@@ -127,6 +127,25 @@ def _digest_of(content: Mapping[str, Any]) -> str:
     return text_digest("record", canonical_json(content))
 
 
+RECORD_KEYS = frozenset(
+    {"commit_id", "tables", "number", "compaction_id", "made_at", "commits", "reissued", "retired"}
+)
+PART_KEYS = frozenset(
+    {"file", "files", "partition", "rows", "row_digest", "partitions", "findings", "origin"}
+)
+"""What records held before they held digests of themselves and of files."""
+
+
+def _is_of_old(document: Mapping[str, Any]) -> bool:
+    """Tell whether a record without a digest has the keys of one that never had any."""
+    entries = [
+        entry
+        for listed in document["tables"].values()
+        for entry in (listed if isinstance(listed, list) else [listed])
+    ]
+    return document.keys() <= RECORD_KEYS and all(entry.keys() <= PART_KEYS for entry in entries)
+
+
 def is_as_written(content: bytes) -> bool | None:
     """Tell whether a record's file holds what was written into it.
 
@@ -139,8 +158,10 @@ def is_as_written(content: bytes) -> bool | None:
         again = canonical_json(document if kept is None else {**document, DIGEST: kept}).encode()
         if again != content:
             return False
-        return None if kept is None else bool(kept == _digest_of(document))
-    except (ValueError, TypeError, AttributeError, RecursionError):
+        if kept is None:
+            return None if _is_of_old(document) else False
+        return bool(kept == _digest_of(document))
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return False
 
 
