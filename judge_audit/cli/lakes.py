@@ -16,6 +16,7 @@ from judge_audit.core.errors import EXIT_GOOD, EXIT_MACHINERY
 if TYPE_CHECKING:
     from judge_audit.lake.forgetting import Forgot
     from judge_audit.lake.integrity import Checked
+    from judge_audit.lake.records import Forgotten
 
 
 def commands() -> typer.Typer:
@@ -158,7 +159,7 @@ def _verified_lines(checked: Checked, forgot: Forgot | None) -> list[str]:
         }
         lines += [
             say("lake.verify.forgot", **told),
-            *(f"  {one.file}: {one.reason}" for one in forgot.left_out),
+            *map(_line, forgot.left_out),
         ]
         lines.append(say("lake.verify.next"))
     if checked.damages:
@@ -173,5 +174,10 @@ def _verified_lines(checked: Checked, forgot: Forgot | None) -> list[str]:
         lines.append(say("lake.verify.older", n=checked.older))
     if checked.forgotten and not (forgot and forgot.number):
         lines.append(say("lake.verify.before", n=len(checked.forgotten)))
-        lines += [f"  {one.file}: {one.reason}" for one in checked.forgotten]
+        lines += map(_line, checked.forgotten)
     return lines
+
+
+def _line(one: Forgotten) -> str:
+    """Name what was left out, and say why."""
+    return f"  {one.reason}" if one.file in one.reason else f"  {one.file}: {one.reason}"

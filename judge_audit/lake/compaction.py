@@ -26,8 +26,9 @@ from judge_audit.core.digests import file_digest, row_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.messages import say
 from judge_audit.core.tables import TABLES, definition, from_rows
-from judge_audit.lake.integrity import COMMIT_COLUMN, Entry, damaged, found_wrong, own_columns
+from judge_audit.lake.integrity import damaged
 from judge_audit.lake.lake import COMPACTED_FORMAT, raise_format
+from judge_audit.lake.part_files import COMMIT_COLUMN, Entry, found_wrong, own_columns
 from judge_audit.lake.records import COMMITS, FOLDER, PART_PATH, Part, Snapshot
 from judge_audit.lake.relations import COMPACTED
 from judge_audit.lake.retention import Decided, Purged, Retention, decide

@@ -19,8 +19,9 @@ from judge_audit.core.errors import MachineryError
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import State
 from judge_audit.lake.compaction import Group, Merged, merge_group, next_snapshot, read_part
-from judge_audit.lake.integrity import COMMIT_COLUMN, Checked, Entry, Log, damaged, read_log
+from judge_audit.lake.integrity import Checked, Log, damaged, read_log
 from judge_audit.lake.lake import FORMAT, raise_format
+from judge_audit.lake.part_files import COMMIT_COLUMN, Entry
 from judge_audit.lake.records import (
     COMMIT_ID,
     COMMITS,

@@ -7,29 +7,22 @@ their rows and statistics compared, and the commit's id recomputed from its keys
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from judge_audit.core.digests import file_digest, row_digest
 from judge_audit.core.errors import MachineryError
 from judge_audit.core.messages import say
-from judge_audit.core.tables import TABLES, definition, empty
+from judge_audit.core.tables import definition, empty
+from judge_audit.lake.part_files import UNREADABLE, Entry, decoded, found_wrong, named_wrong, refers
 from judge_audit.lake.records import (
     COMMITS,
     FOLDER,
     NAME,
-    PART_PATH,
-    SEVERAL,
     TRIES,
-    Part,
     Record,
     Snapshot,
     chain_of,
@@ -41,7 +34,7 @@ from judge_audit.lake.write_ahead import AHEAD, unpacked
 from judge_audit.lake.write_ahead import NAME as BATCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from judge_audit.lake.lake import Lake
     from judge_audit.lake.records import Forgotten
@@ -49,8 +42,6 @@ if TYPE_CHECKING:
 
     Wanted = Mapping[str, Collection[str] | None]
     """Tables, each with the partitions meant; None means all of them."""
-
-COMMIT_COLUMN = "commit_id"
 
 ANSWERS = frozenset({"calls", "scores", "comparisons", "canaries", "canary_scores"})
 """Tables whose rows can be asked again."""
@@ -80,18 +71,6 @@ MADE = frozenset(
 )
 """Tables whose rows an audit makes again."""
 
-UNREADABLE = (
-    OSError,
-    pa.ArrowException,
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    OverflowError,
-    MemoryError,
-)
-"""What PyArrow raises over bytes that are no Parquet file, or no longer one."""
-
 
 class DamagedError(MachineryError):
     """Evidence that a decision rests on is damaged; nothing is decided."""
@@ -120,23 +99,6 @@ class Damage:
     def __str__(self) -> str:
         """Say what is wrong and what to do."""
         return f"{self.found} {self.remedy}".strip()
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A part as a record names it.
-
-    Attributes:
-        part: The part.
-        record: Path of the record.
-        commit_id: The commit, "" where a compaction names the part.
-        trusted: Whether the record holds a digest of itself that fits.
-    """
-
-    part: Part
-    record: str
-    commit_id: str
-    trusted: bool
 
 
 @dataclass(slots=True)
@@ -255,135 +217,6 @@ def _remedy(tables: Iterable[str]) -> str:
     return say("lake.damaged.run" if named <= ANSWERS | MADE else "lake.damaged.give")
 
 
-def decoded(content: bytes) -> pa.Table:
-    """Decode a part, the column of its rows' commits included where it has one.
-
-    Raises:
-        One of `UNREADABLE`: If the bytes are no Parquet file.
-    """
-    rows = pq.ParquetFile(io.BytesIO(content)).read()
-    rows.validate(full=True)
-    return rows
-
-
-def own_columns(rows: pa.Table) -> pa.Table:
-    """Leave out the column of rows' commits, which is in no digest."""
-    return rows.drop_columns([COMMIT_COLUMN]) if COMMIT_COLUMN in rows.column_names else rows
-
-
-def found_wrong(entry: Entry, content: bytes, *, thorough: bool = True) -> tuple[pa.Table | None, str]:
-    """Hold a part's file against what its record says.
-
-    Args:
-        entry: The part.
-        content: The bytes of its file.
-        thorough: Decode the rows even where the file's digest fits.
-
-    Returns:
-        The rows, None where they were not decoded, and what is wrong, "" if nothing is.
-    """
-    part, where = entry.part, {"file": entry.part.path, "found_in": entry.record}
-    if part.file_digest and file_digest(content) != part.file_digest:
-        return None, say("lake.damaged.bytes", **where)
-    if part.file_digest and entry.trusted and not thorough:
-        return None, ""
-    try:
-        rows = decoded(content)
-        own = own_columns(rows)
-        if own.num_rows != part.rows:
-            return None, say("lake.damaged.rows", found=own.num_rows, said=part.rows, **where)
-        if row_digest(own) != part.row_digest:
-            return None, say("lake.damaged.values", **where)
-        said = _partition_wrong(entry, own)
-        if not said and not part.file_digest:
-            said = _statistics_wrong(entry, content, rows)
-        if not said and not entry.trusted:
-            said = _findings_wrong(entry, rows)
-    except UNREADABLE as error:
-        return None, say("lake.damaged.unreadable", error=" ".join(str(error).split())[:200], **where)
-    return rows, said
-
-
-def _partition_wrong(entry: Entry, rows: pa.Table) -> str:
-    """See that a part holds the partitions that its record says."""
-    part = entry.part
-    column = rows[definition(part.table).partition_column]
-    found = {one["values"]: one["counts"] for one in column.value_counts().to_pylist()}
-    said = {part.partition: part.rows} if part.partition else dict(part.partitions)
-    if not said or found == said:
-        return ""
-    return say(
-        "lake.damaged.partition",
-        file=part.path,
-        found=", ".join(map(str, list(found)[:5])),
-        found_in=entry.record,
-        said=", ".join(list(said)[:5]),
-    )
-
-
-def _statistics_wrong(entry: Entry, content: bytes, rows: pa.Table) -> str:
-    """See that statistics, by which queries skip groups of rows, are those of the rows."""
-    file = pq.ParquetFile(io.BytesIO(content)).metadata
-    start = 0
-    for number in range(file.num_row_groups):
-        group = file.row_group(number)
-        held = rows.slice(start, group.num_rows)
-        start += group.num_rows
-        for place in range(group.num_columns):
-            chunk = group.column(place)
-            stated = chunk.statistics
-            name = chunk.path_in_schema
-            if stated is None or name not in rows.column_names:
-                continue
-            true = pc.min_max(held[name]).as_py()
-            nulls_fit = not stated.has_null_count or stated.null_count == held[name].null_count
-            bounds_fit = (
-                not stated.has_min_max
-                or true["min"] is None
-                or (stated.min <= true["min"] and stated.max >= true["max"])
-            )
-            if not nulls_fit or not bounds_fit:
-                return say("lake.damaged.statistics", file=entry.part.path, column=name)
-    return ""
-
-
-def _by_commit(rows: pa.Table, audit_id: str) -> Iterator[pa.Table]:
-    """Give the rows of an audit, those of each commit by themselves."""
-    held = rows.filter(pc.equal(rows["audit_id"], audit_id))
-    if COMMIT_COLUMN not in held.column_names:
-        yield held
-        return
-    for commit_id in pc.unique(held[COMMIT_COLUMN]).to_pylist():
-        yield own_columns(held.filter(pc.equal(held[COMMIT_COLUMN], commit_id)))
-
-
-def _findings_wrong(entry: Entry, rows: pa.Table) -> str:
-    """See that the results a record says are an audit's are in the part."""
-    for digest, audit in entry.part.findings.items():
-        if not any(row_digest(one.drop_columns(["audit_id"])) == digest for one in _by_commit(rows, audit)):
-            where = {"file": entry.part.path, "found_in": entry.record, "table": entry.part.table}
-            return say("lake.damaged.findings", audit=audit, **where)
-    return ""
-
-
-def _named_wrong(entry: Entry) -> str:
-    """See that a record's words about a part fit each other."""
-    part = entry.part
-    if part.table not in TABLES:
-        return say("lake.damaged.record", found_in=entry.record)
-    if not part.path:
-        if part.rows and not part.origin:
-            return say("lake.damaged.no_file", found_in=entry.record, rows=part.rows, table=part.table)
-        hollow = not part.rows and part.row_digest not in {"", row_digest(empty(part.table))}
-        return say("lake.damaged.record", found_in=entry.record) if hollow else ""
-    match = PART_PATH.fullmatch(part.path)
-    level = definition(part.table).partition
-    folder = quote(part.partition, safe="") if part.partition else SEVERAL
-    if match and (match["level"], match["value"]) != (level, folder):
-        return say("lake.damaged.path", found_in=entry.record, file=part.path, level=level)
-    return ""
-
-
 @dataclass(slots=True)
 class Checked:
     """What came of a check.
@@ -490,7 +323,7 @@ class _Check:
         ]
         fits = bool(has)
         if has and (self.thorough or not entry.trusted):
-            fits = any(_refers(part, self._decoded(one)) for one in has)
+            fits = any(refers(part, self._decoded(one)) for one in has)
         if not fits:
             told = {"table": part.table, "audit": part.partition, "origin": part.origin}
             self.add(entry, say("lake.damaged.origin", found_in=entry.record, **told))
@@ -526,18 +359,6 @@ def _filled(name: str, rows: pa.Table) -> pa.Table:
     return rows
 
 
-def _refers(part: Part, rows: pa.Table | None) -> bool:
-    """Tell whether rows hold what an audit that refers to them found."""
-    if rows is None:
-        return False
-    for own in _by_commit(rows, part.origin):
-        place = own.column_names.index("audit_id")
-        named = own.set_column(place, "audit_id", pa.array([part.partition] * own.num_rows, pa.string()))
-        if named.num_rows == part.rows and row_digest(named) == part.row_digest:
-            return True
-    return False
-
-
 def _stamp(storage: Storage, path: str) -> tuple[int, int] | None:
     """Give the size and time of a file as queries read it; None if it is not there."""
     try:
@@ -569,7 +390,7 @@ def damaged(
     check = _Check(lake, log, thorough=thorough)
     chosen = _with_siblings(log, log.of(wanted))
     for place, entry in enumerate(log.entries):
-        if said := _named_wrong(entry):
+        if said := named_wrong(entry):
             check.add(entry, said)
             chosen.pop(place, None)
     left = Counter(entry.record for entry in chosen.values())

@@ -233,7 +233,7 @@ def test_the_command_lists_leaves_out_and_exits(lakes_once, tmp_path, capsys):
     assert "lake verify --forget-damaged" in told["damaged"][0]["remedy"]
     assert run_command([*words, "--forget-damaged"]) == 3  # the approved audit rested on them
     said = capsys.readouterr().out
-    assert f"{name}: " in said
+    assert f"  {name} is not the file that was committed" in said
     assert "judge-audit run audit.yaml" in said
     assert "approved by Ada" in said
 
