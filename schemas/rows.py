@@ -397,6 +397,7 @@ class ApprovalsRow(TypedDict, total=False):
     gate_id: str
     anchor_head: str | None
     audit_digest: str
+    root: str | None
     code_version: str
     approved_at: datetime
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from judge_audit.decisions.gate.certificate import FORMAT, Rests, digest_of, dig
 from judge_audit.decisions.gate.expectations import listed
 from judge_audit.decisions.gate.rebuild import false_claims
 from judge_audit.lake.audits import removed_words
+from judge_audit.lake.evidence import audit_root, damaged_evidence
 from judge_audit.report.certificate import render
 
 if TYPE_CHECKING:
@@ -126,12 +126,32 @@ def verify(lake: Lake, path: Path, now: datetime, people: People | None = None) 
     expires = document.get("expires_at")
     if not expires or datetime.fromisoformat(expires) <= now:
         faults.append(say("gate.verify.expired", at=expires or "–"))
-    if gone := removed_words(lake, rests.candidate):
-        faults.append(gone)
-    faults += _rows(evidence_tables(lake, rests), due)
-    with suppress(MachineryError):  # what cannot be read is named above, table by table
+    damages = damaged_evidence(lake, [rests.candidate, document["gate"].get("baseline") or ""])
+    faults += [str(one) for one in damages]
+    try:
+        faults += _held(lake, rests, due, document.get("root"))
         faults += false_claims(lake, document, people)
+    except MachineryError as error:
+        if not damages:
+            raise
+        faults.append(say("gate.verify.unread", error=" ".join(str(error).split())))
     return Verified(document, tuple(faults), sum(rows for rows, _, _ in due.values()))
+
+
+def _held(
+    lake: Lake, rests: Rests, due: Mapping[str, tuple[int, str, dict[str, str]]], root: object
+) -> list[str]:
+    """Compare the rows in the lake with those a certificate was issued for.
+
+    Raises:
+        MachineryError: If the lake cannot be read.
+    """
+    gone = removed_words(lake, rests.candidate)
+    faults = [gone] if gone else []
+    faults += _rows(evidence_tables(lake, rests), due)
+    if root is not None and not faults and audit_root(lake, rests.candidate) != root:
+        faults.append(say("gate.verify.root", audit=rests.candidate))
+    return faults
 
 
 def _says_the_same(document: Mapping[str, Any], page: str) -> bool:

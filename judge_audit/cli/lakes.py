@@ -1,8 +1,9 @@
-"""The commands about a lake: `lake sql`, `lake tables`, `lake views`, `lake compact`."""
+"""The commands about a lake: `lake sql`, `lake tables`, `lake views`, `lake compact`, `lake verify`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -10,6 +11,12 @@ from judge_audit.cli.options import AS_JSON, LAKE
 from judge_audit.cli.output import print_json, print_result
 from judge_audit.cli.project import opened
 from judge_audit.cli.questions import Question, answer, views_here
+from judge_audit.core.errors import EXIT_GOOD, EXIT_MACHINERY
+
+if TYPE_CHECKING:
+    from judge_audit.lake.forgetting import Forgot
+    from judge_audit.lake.integrity import Checked
+    from judge_audit.lake.records import Forgotten
 
 
 def commands() -> typer.Typer:
@@ -21,6 +28,7 @@ def commands() -> typer.Typer:
     app.command("tables")(tables)
     app.command("views")(views)
     app.command("compact")(compact)
+    app.command("verify")(verify)
     return app
 
 
@@ -93,3 +101,83 @@ def compact(
         dry_run=dry_run,
     )
     print_result(asdict(done), compaction_lines(done), as_json=as_json)
+
+
+def verify(
+    forget: bool = typer.Option(
+        False,
+        "--forget-damaged",
+        help="Leave out what is damaged, so that the next run asks for it again; the files stay on disk.",
+    ),
+    lake: str | None = LAKE,
+    as_json: bool = AS_JSON,
+) -> None:
+    """Hold every file and record against the digests it was committed with. Exit codes: 0 whole, 3 damaged."""
+    from judge_audit.core.progress import shown
+    from judge_audit.lake.evidence import check_lake
+    from judge_audit.lake.forgetting import forget_damaged
+
+    results = opened(lake)
+    with shown() as progress:
+        progress.stage("checking files")
+        checked = check_lake(results, progress.at)
+        forgot = None
+        if forget:
+            forgot = forget_damaged(results, checked)
+            progress.stage("checking files again")
+            checked = check_lake(results, progress.at)
+    print_result(_verified(checked, forgot), _verified_lines(checked, forgot), as_json=as_json)
+    raise typer.Exit(EXIT_MACHINERY if checked.damages else EXIT_GOOD)
+
+
+def _verified(checked: Checked, forgot: Forgot | None) -> dict[str, object]:
+    """Give what came of a check, for programs."""
+    return {
+        "whole": not checked.damages,
+        "files": checked.files,
+        "records": checked.records,
+        "rows": checked.rows,
+        "files_without_digest": checked.older,
+        "damaged": [asdict(one) for one in checked.damages],
+        "left_out": [asdict(one) for one in checked.forgotten],
+        "left_out_now": [asdict(one) for one in forgot.left_out] if forgot else [],
+    }
+
+
+def _verified_lines(checked: Checked, forgot: Forgot | None) -> list[str]:
+    """Give what came of a check, for people."""
+    from judge_audit.core.messages import say
+
+    lines = []
+    if forgot is not None and not forgot.number:
+        lines.append(say("lake.verify.nothing"))
+    elif forgot is not None:
+        told = {
+            "files": len(forgot.left_out),
+            "rows": f"{forgot.rows:,}",
+            "number": f"{forgot.number:08d}.json",
+        }
+        lines += [
+            say("lake.verify.forgot", **told),
+            *map(_line, forgot.left_out),
+        ]
+        lines.append(say("lake.verify.next"))
+    if checked.damages:
+        lines += [
+            say("lake.verify.damaged", n=len(checked.damages)),
+            *(f"  {one}" for one in checked.damages),
+        ]
+    else:
+        told = {"files": checked.files, "records": checked.records, "rows": f"{checked.rows:,}"}
+        lines.append(say("lake.verify.whole", **told))
+    if checked.older:
+        lines.append(say("lake.verify.older", n=checked.older))
+    if checked.forgotten and not (forgot and forgot.number):
+        lines.append(say("lake.verify.before", n=len(checked.forgotten)))
+        lines += map(_line, checked.forgotten)
+    return lines
+
+
+def _line(one: Forgotten) -> str:
+    """Name what was left out, and say why."""
+    return f"  {one.reason}" if one.file in one.reason else f"  {one.file}: {one.reason}"

@@ -19,7 +19,7 @@ import pyarrow as pa
 import xxhash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -116,10 +116,34 @@ def row_digest(table: pa.Table) -> str:
     Returns:
         32 hex characters.
     """
+    return hashlib.sha256(b"".join(sorted(row_hashes(table)))).hexdigest()[:DIGEST_CHARS]
+
+
+def row_hashes(table: pa.Table) -> list[bytes]:
+    """Hash each row of a table with SHA-256, in the order of the rows; NULLs do not enter, as in `row_digest`."""
     hashes: list[bytes] = []
     for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
         hashes.extend(hashlib.sha256(text.encode("ascii")).digest() for text in _row_texts(batch))
-    return hashlib.sha256(b"".join(sorted(hashes))).hexdigest()[:DIGEST_CHARS]
+    return hashes
+
+
+def merkle_root(leaves: Sequence[bytes]) -> str:
+    """Digest hashes in their order as a binary Merkle tree, so that one leaf can be proved without the others.
+
+    Leaves and inner nodes are hashed with different prefixes (RFC 6962, section 2.1).
+
+    Args:
+        leaves: Hashes of rows, in the order of their keys.
+
+    Returns:
+        The root, 64 hex characters; that of no leaves is the hash of nothing.
+    """
+    level = [hashlib.sha256(b"\x00" + leaf).digest() for leaf in leaves]
+    while len(level) > 1:
+        pairs = zip(level[::2], level[1::2], strict=False)
+        above = [hashlib.sha256(b"\x01" + left + right).digest() for left, right in pairs]
+        level = above + level[len(level) - len(level) % 2 :]
+    return (level[0] if level else hashlib.sha256().digest()).hex()
 
 
 def _row_texts(batch: pa.RecordBatch) -> Iterator[str]:

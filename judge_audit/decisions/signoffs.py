@@ -25,6 +25,7 @@ from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import Position, Standing
 from judge_audit.decisions.standings import POSITION_ROW
 from judge_audit.lake.audits import audit_digest
+from judge_audit.lake.evidence import see_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,10 +151,12 @@ def sign(
     Raises:
         UsageError: If something is empty or cannot be, such as an expiry in the past.
         RefusedError: If the audit did not allow the use, or the project's people do not let this one sign it.
+        DamagedError: If evidence of the audit is damaged.
     """
     if yes.faults:
         raise UsageError("Nothing was signed. " + " ".join(yes.faults))
     audit_id = audit["audit_id"]
+    see_whole(lake, [audit_id])
     standings = _standings(lake, audit_id)
     if yes.use not in standings:
         known = ", ".join([*sorted(set(standings) - {SCREENING}), SCREENING])

@@ -22,10 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from judge_audit.core.digests import row_digest
+from judge_audit.core.digests import file_digest, row_digest
 from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.messages import say
 from judge_audit.core.tables import TABLES, definition, from_rows
+from judge_audit.lake.integrity import damaged
 from judge_audit.lake.lake import COMPACTED_FORMAT, raise_format
+from judge_audit.lake.part_files import COMMIT_COLUMN, Entry, found_wrong, own_columns
 from judge_audit.lake.records import COMMITS, FOLDER, PART_PATH, Part, Snapshot
 from judge_audit.lake.relations import COMPACTED
 from judge_audit.lake.retention import Decided, Purged, Retention, decide
@@ -33,10 +36,10 @@ from judge_audit.lake.write_ahead import AHEAD, seal
 from judge_audit.lake.write_ahead import NAME as BATCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from judge_audit.lake.lake import Lake
-    from judge_audit.lake.records import Contents
+    from judge_audit.lake.records import Contents, Forgotten
     from judge_audit.lake.storage import Storage
 
     Going = Callable[[pa.Table], pa.ChunkedArray]
@@ -141,6 +144,8 @@ def compact(
     when = now or datetime.now(UTC)
     if not dry_run:
         seal(lake)
+    if found := damaged(lake).damages:
+        raise MachineryError(say("lake.damaged.not_compacted", url=lake.url, found=found[0].found))
     storage, before = lake.storage, lake.contents()
     overdue = overdue_files(storage, before, when)
     if not dry_run:
@@ -156,7 +161,7 @@ def compact(
         groups = grouped(before.parts, thrifty=thrifty)
         merge(storage, before.all_parts, groups, compaction_id, decided.going, merged, dry=dry_run)
         _record_purges(storage, merged, decided, retention.rule, when, compaction_id, dry=dry_run)
-        made = _snapshot(storage, before, merged, set(overdue), when, grace, compaction_id)
+        made = next_snapshot(storage, before, merged, when, compaction_id, grace=grace, removed=overdue)
         outcome = _told(before, merged, decided, made, removed=len(overdue), dry=dry_run)
         if outcome.recorded and not dry_run:
             outcome = replace(outcome, reason=_settle(lake, before, made, decided))
@@ -216,15 +221,14 @@ def overdue_files(storage: Storage, before: Contents, when: datetime) -> list[st
     if before.snapshot is None:
         return []
     due = {path for path, time in before.snapshot.retired.items() if time <= when}
-    return sorted(due & _there(storage) - _live(before)) if due else []
+    return sorted(due & _there(storage, before.snapshot.forgotten) - _live(before)) if due else []
 
 
-def _there(storage: Storage) -> set[str]:
-    """List every file of parts and records, and what writers of batches left behind."""
+def _there(storage: Storage, forgotten: Sequence[Forgotten]) -> set[str]:
+    """List every file of parts and records, and what writers of batches left behind, but not what was forgotten."""
     files = {path for folder in ("data", COMMITS, FOLDER) for path in storage.walk(folder)}
-    return files | {
-        path for path in storage.walk(AHEAD) if not BATCH.fullmatch(path.removeprefix(f"{AHEAD}/"))
-    }
+    files |= {path for path in storage.walk(AHEAD) if not BATCH.fullmatch(path.removeprefix(f"{AHEAD}/"))}
+    return files - {one.file for one in forgotten}
 
 
 def _live(before: Contents) -> set[str]:
@@ -267,21 +271,33 @@ def _record_purges(
     merged.written += [] if dry else [part.path]
 
 
-def _snapshot(
+def next_snapshot(
     storage: Storage,
     before: Contents,
     merged: Merged,
-    removed: set[str],
     when: datetime,
-    grace: timedelta,
     compaction_id: str,
+    *,
+    grace: timedelta = GRACE,
+    removed: Collection[str] = (),
 ) -> Snapshot:
-    """Make the record: what counts from now on, and what may be removed from when on."""
+    """Make the record: what counts from now on, and what may be removed from when on.
+
+    Args:
+        storage: The lake's files.
+        before: What counted until now.
+        merged: The parts that count from now on, and what is left out because it is damaged.
+        when: The time.
+        compaction_id: Names the compaction.
+        grace: How long replaced files stay.
+        removed: Files that are removed already.
+    """
     last = before.snapshot
+    forgotten = (*(last.forgotten if last else ()), *merged.forgotten)
     taken_in = (last.commits if last else frozenset()) | {record.commit_id for record in before.records}
     replaced = {*merged.replaced, *([last.path] if last else ())}
     counts = {part.path for part in merged.parts} | set(merged.written)
-    files = _there(storage) - removed - counts
+    files = _there(storage, forgotten).difference(removed, counts)
     replaced |= {
         path for path in files if path.startswith(f"{COMMITS}/") and path[len(COMMITS) + 1 : -5] in taken_in
     }
@@ -292,7 +308,7 @@ def _snapshot(
         retired[path] = when + (grace if path in replaced else max(grace, LEFT_LYING))
     reissued = {**(last.reissued if last else {}), **dict.fromkeys(merged.lost, compaction_id)}
     number = last.number + 1 if last else 1
-    return Snapshot(number, compaction_id, when, taken_in, reissued, tuple(merged.parts), retired)
+    return Snapshot(number, compaction_id, when, taken_in, reissued, tuple(merged.parts), retired, forgotten)
 
 
 def _settle(lake: Lake, before: Contents, made: Snapshot, decided: Decided) -> str:
@@ -359,7 +375,6 @@ OFTEN = 48
 """Commits since the last compaction from which on the end of a run puts them together."""
 
 ROWS_PER_GROUP = 65_536
-COMMIT_COLUMN = "commit_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,6 +394,7 @@ class Merged:
     written: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
+    forgotten: list[Forgotten] = field(default_factory=list)
 
 
 def grouped(parts: Sequence[Part], *, thrifty: bool = False) -> list[Group]:
@@ -440,18 +456,14 @@ def read_part(storage: Storage, part: Part) -> pa.Table:
     """
     (place,) = storage.locate([part.path])
     try:
-        rows = pq.ParquetFile(io.BytesIO(Path(place).read_bytes())).read()
-    except (OSError, pa.ArrowException) as error:
-        raise MachineryError(
-            f"{part.path} in the lake at {storage.url} cannot be read ({error}). Restore it from a copy; nothing was "
-            "put together."
-        ) from error
-    own = rows.drop_columns([COMMIT_COLUMN]) if COMMIT_COLUMN in rows.column_names else rows
-    if own.num_rows != part.rows or row_digest(own) != part.row_digest:
-        raise MachineryError(
-            f"{part.path} in the lake at {storage.url} does not hold the rows that were committed. Restore it from a "
-            "copy; nothing was put together."
+        rows, said = found_wrong(
+            Entry(part, say("lake.damaged.log"), "", trusted=True), Path(place).read_bytes()
         )
+    except FileNotFoundError:
+        rows, said = None, say("lake.damaged.missing", file=part.path)
+    if rows is None or said:
+        raise MachineryError(say("lake.damaged.not_compacted", url=storage.url, found=said))
+    own = own_columns(rows)
     plain = PART_PATH.fullmatch(part.path)
     if plain:
         commits = pa.array([plain["commit"]] * own.num_rows, pa.string())
@@ -470,6 +482,7 @@ def write_part(
     if partition:
         folder += f"/{definition(table).partition}={quote(partition, safe='')}"
     path = f"{folder}/{COMPACTED}{compaction_id}-{uuid.uuid4().hex[:8]}.parquet"
+    written = ""
     if not dry:
         buffer = io.BytesIO()
         pq.write_table(rows, buffer, compression="zstd", row_group_size=ROWS_PER_GROUP)
@@ -477,11 +490,13 @@ def write_part(
             raise MachineryError(
                 f"rows of table “{table}” come back changed from Parquet; nothing was put together."
             )
-        storage.put(path, buffer.getvalue())
+        file = buffer.getvalue()
+        storage.put(path, file)
+        written = file_digest(file)
     column = definition(table).partition_column
     counts = {entry["values"]: entry["counts"] for entry in rows[column].value_counts().to_pylist()}
     partitions = {} if partition else dict(sorted(counts.items()))
-    return Part(table, partition, path, rows.num_rows, digest, partitions)
+    return Part(table, partition, path, rows.num_rows, digest, partitions, file_digest=written)
 
 
 def merge(
@@ -518,10 +533,10 @@ def merge(
             merged.parts.append(Part(group.table, group.partition, "", rows, ""))
             merged.replaced += [part.path for part in group.parts]
         else:
-            _merge_group(storage, group, going, compaction_id, merged, dry=dry)
+            merge_group(storage, group, going, compaction_id, merged, dry=dry)
 
 
-def _merge_group(
+def merge_group(
     storage: Storage, group: Group, going: Going | None, compaction_id: str, merged: Merged, *, dry: bool
 ) -> None:
     """Put the parts of one group together, or leave a single one as it is if it loses no row."""

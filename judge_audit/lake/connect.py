@@ -194,6 +194,17 @@ def _reached(asked: Sequence[str], ordered: Sequence[View]) -> set[str] | None:
     return reached | {"calls"} if "scores" in reached else reached
 
 
+def tables_read(asked: Sequence[str], views: Mapping[str, View] | None = None) -> tuple[str, ...]:
+    """Name the tables that questions read, by themselves or through views.
+
+    Args:
+        asked: The questions.
+        views: The views there are; the shipped ones if not given.
+    """
+    wanted = _reached(asked, in_order(shipped_views() if views is None else views))
+    return TABLES if wanted is None else tuple(name for name in TABLES if name in wanted)
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A table or view as `lake tables` lists it; the rows of a view are None where they were not counted."""

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from judge_audit.core.digests import canonical_json, row_digest, text_digest
+from judge_audit.core.digests import canonical_json, file_digest, row_digest, text_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.tables import check_keys, definition, empty, schema, sort_by_key
 from judge_audit.lake.records import (
@@ -215,10 +215,19 @@ class Lake:
         path = f"{folder}/part-{commit_id}-{uuid.uuid4().hex[:8]}.parquet"
         buffer = io.BytesIO()
         pq.write_table(table, buffer, compression="zstd", row_group_size=None if value else ROWS_PER_GROUP)
-        self.storage.put(path, buffer.getvalue())
+        file = buffer.getvalue()
+        self.storage.put(path, file)
         partitions = {} if value else dict(sorted(counts.items()))
+        findings = {content: value} if content else {}
         return Part(
-            name, value, path, table.num_rows, digest, partitions, {content: value} if content else {}
+            name,
+            value,
+            path,
+            table.num_rows,
+            digest,
+            partitions,
+            findings,
+            file_digest=file_digest(file),
         )
 
     def _origin(self, table: str, content: str) -> str:

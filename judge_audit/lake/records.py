@@ -50,6 +50,7 @@ class Part:
         findings: The audits whose results these are, by the digest of their rows without the audit's id: by it the
             next audit knows that it found the same.
         origin: The audit whose rows are this audit's rows too, all but the id; "" where it has its own.
+        file_digest: SHA-256 of the file; "" in records of version 0.1.0, and where there is no file.
     """
 
     table: str
@@ -60,6 +61,7 @@ class Part:
     partitions: Mapping[str, int] = field(default_factory=dict)
     findings: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
+    file_digest: str = ""
 
     def may_hold(self, partitions: Collection[str] | None) -> bool:
         """Tell whether rows of some partitions may be in this part; of any if None."""
@@ -72,7 +74,12 @@ class Part:
     def details(self) -> dict[str, Any]:
         """Give what a record says of a part besides its path, without what goes without saying."""
         told: dict[str, Any] = {"partition": self.partition, "rows": self.rows, "row_digest": self.row_digest}
-        more = {"partitions": dict(self.partitions), "findings": dict(self.findings), "origin": self.origin}
+        more = {
+            "partitions": dict(self.partitions),
+            "findings": dict(self.findings),
+            "origin": self.origin,
+            "file_digest": self.file_digest,
+        }
         return told | {name: value for name, value in more.items() if value}
 
 
@@ -88,6 +95,7 @@ def _part(table: str, path: str, entry: Mapping[str, Any]) -> Part:
         counts,
         {str(digest): str(audit) for digest, audit in entry.get("findings", {}).items()},
         str(entry.get("origin", "")),
+        str(entry.get("file_digest", "")),
     )
 
 
@@ -103,7 +111,58 @@ class Record:
         tables = {
             part.table: {"files": [part.path] if part.path else [], **part.details()} for part in self.parts
         }
-        return canonical_json({"commit_id": self.commit_id, "tables": tables}).encode()
+        return with_digest({"commit_id": self.commit_id, "tables": tables})
+
+
+DIGEST = "digest"
+"""The key of a record under which the digest of all its other content stands."""
+
+
+def with_digest(content: Mapping[str, Any]) -> bytes:
+    """Write a record's content as JSON, with a digest of it that tells any later change of the file."""
+    return canonical_json({**content, DIGEST: _digest_of(content)}).encode()
+
+
+def _digest_of(content: Mapping[str, Any]) -> str:
+    return text_digest("record", canonical_json(content))
+
+
+RECORD_KEYS = frozenset(
+    {"commit_id", "tables", "number", "compaction_id", "made_at", "commits", "reissued", "retired"}
+)
+PART_KEYS = frozenset(
+    {"file", "files", "partition", "rows", "row_digest", "partitions", "findings", "origin"}
+)
+"""What records held before they held digests of themselves and of files."""
+
+
+def _is_of_old(document: Mapping[str, Any]) -> bool:
+    """Tell whether a record without a digest has the keys of one that never had any."""
+    entries = [
+        entry
+        for listed in document["tables"].values()
+        for entry in (listed if isinstance(listed, list) else [listed])
+    ]
+    return document.keys() <= RECORD_KEYS and all(entry.keys() <= PART_KEYS for entry in entries)
+
+
+def is_as_written(content: bytes) -> bool | None:
+    """Tell whether a record's file holds what was written into it.
+
+    Returns:
+        None where the record holds no digest, as those of version 0.1.0 do not, so that nobody can tell.
+    """
+    try:
+        document = json.loads(content)
+        kept = document.pop(DIGEST, None)
+        again = canonical_json(document if kept is None else {**document, DIGEST: kept}).encode()
+        if again != content:
+            return False
+        if kept is None:
+            return None if _is_of_old(document) else False
+        return bool(kept == _digest_of(document))
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return False
 
 
 def parse_record(name: str, content: bytes) -> Record:
@@ -197,6 +256,7 @@ class Known:
         own: The files that this process wrote ahead and has not sealed.
         steady: What the lake held when somebody asked for it to stand still, and what was written ahead then; None
             where each reading looks anew.
+        whole: Files that were found to be what their parts say, with the size and time of the file then.
     """
 
     records: dict[str, Record] = field(default_factory=dict)
@@ -204,6 +264,7 @@ class Known:
     ahead: dict[str, dict[str, pa.Table]] = field(default_factory=dict)
     own: list[str] = field(default_factory=list)
     steady: tuple[Contents, dict[str, dict[str, pa.Table]]] | None = None
+    whole: dict[str, tuple[tuple[int, int], Part, bool]] = field(default_factory=dict)
 
 
 def newest_snapshot(storage: Storage, known: Known) -> Snapshot | None:
@@ -266,6 +327,25 @@ RETIRED_PATH = re.compile(r"(?:data/\w+/(?:\w+=[^/]+/)?|commits/|compactions/|ah
 
 
 @dataclass(frozen=True, slots=True)
+class Forgotten:
+    """A file or record that was damaged, or rested on one, and that no reader reads any more.
+
+    Attributes:
+        file: Its path in the lake, where it still lies; "" for rows that a record names without a file.
+        table: The table it held rows of, "" for a record.
+        rows: How many rows its record says it held.
+        reason: What was found.
+        at: When it was left out (UTC).
+    """
+
+    file: str
+    table: str
+    rows: int
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """A compaction as it is in `compactions/`.
 
@@ -278,6 +358,7 @@ class Snapshot:
             keys again makes a new commit of them.
         parts: What readers read in place of those commits.
         retired: Files that no new reader needs, with the time from when on they may be removed.
+        forgotten: Files that were damaged and were left out when somebody asked for it; they are never removed.
     """
 
     number: int
@@ -287,6 +368,7 @@ class Snapshot:
     reissued: Mapping[str, str]
     parts: tuple[Part, ...]
     retired: Mapping[str, datetime]
+    forgotten: tuple[Forgotten, ...] = ()
 
     @property
     def path(self) -> str:
@@ -298,7 +380,7 @@ class Snapshot:
         tables: dict[str, list[dict[str, Any]]] = {}
         for part in self.parts:
             tables.setdefault(part.table, []).append({"file": part.path, **part.details()})
-        content = {
+        content: dict[str, Any] = {
             "number": self.number,
             "compaction_id": self.compaction_id,
             "made_at": self.made_at,
@@ -307,14 +389,22 @@ class Snapshot:
             "tables": tables,
             "retired": dict(self.retired),
         }
-        return canonical_json(content).encode()
+        if self.forgotten:
+            content["forgotten"] = list(self.forgotten)
+        return with_digest(content)
 
 
 def issued(commit_id: str, snapshot: Snapshot | None) -> str:
     """Give the id under which rows are committed: another one where retention took some of them away."""
-    while snapshot is not None and commit_id in snapshot.reissued:
-        commit_id = text_digest("commit", commit_id, snapshot.reissued[commit_id])
-    return commit_id
+    return chain_of(commit_id, snapshot)[-1]
+
+
+def chain_of(commit_id: str, snapshot: Snapshot | None) -> list[str]:
+    """List the ids under which rows of the same keys were ever committed, the newest last."""
+    chain = [commit_id]
+    while snapshot is not None and chain[-1] in snapshot.reissued:
+        chain.append(text_digest("commit", chain[-1], snapshot.reissued[chain[-1]]))
+    return chain
 
 
 def path_of(number: int) -> str:
@@ -347,6 +437,10 @@ def parse_snapshot(name: str, content: bytes) -> Snapshot:
             dict(document["reissued"]),
             parts,
             {path: datetime.fromisoformat(since) for path, since in document["retired"].items()},
+            tuple(
+                Forgotten(**{**entry, "at": datetime.fromisoformat(entry["at"])})
+                for entry in document.get("forgotten", ())
+            ),
         )
         ours = _is_ours(name, snapshot)
     except (ValueError, KeyError, TypeError, AttributeError) as error:

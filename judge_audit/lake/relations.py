@@ -18,6 +18,7 @@ from judge_audit.core.tables import definition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     import pyarrow as pa
 
@@ -115,6 +116,27 @@ def table_query(table: str, rows: Rows, calls: Rows | None = None) -> str:
     if table == "scores" and calls is not None:
         lost = _ranked("calls", rows_of("calls", calls), "> 1")
         every = f"SELECT * FROM ({every}) ANTI JOIN ({lost}) USING (judge_id, probe_id, repeat, commit_id)"
+    return f"SELECT {_columns(table)} FROM ({_ranked(table, every, '= 1')})"
+
+
+def as_of_query(table: str, rows: Rows, calls: Rows | None, until: datetime | None) -> str:
+    """Give the query for a table of answers as it was at a time: whatever was asked later is left out.
+
+    Args:
+        table: calls, scores or comparisons.
+        rows: Where its rows are.
+        calls: The same for table `calls`, by which scores are dated.
+        until: The time; None leaves nothing out.
+    """
+    timely = f"called_at IS NULL OR called_at <= TIMESTAMPTZ {quoted(until.isoformat())}" if until else "true"
+    every = f"SELECT * FROM ({rows_of(table, rows)})"
+    if table in ANSWERS:
+        every += f" WHERE {timely}"
+    elif calls is not None:
+        asked = rows_of("calls", calls)
+        counts = _ranked("calls", f"SELECT * FROM ({asked}) WHERE {timely}", "= 1")
+        same = "USING (judge_id, probe_id, repeat, commit_id)"
+        every += f" ANTI JOIN (SELECT * FROM ({asked}) ANTI JOIN ({counts}) {same}) {same}"
     return f"SELECT {_columns(table)} FROM ({_ranked(table, every, '= 1')})"
 
 

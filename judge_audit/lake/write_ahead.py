@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from judge_audit.core.digests import file_digest, text_digest
 from judge_audit.core.errors import MachineryError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from judge_audit.lake.lake import Commit, Lake
     from judge_audit.lake.records import Known
@@ -31,6 +32,9 @@ AHEAD = "ahead"
 NAME = re.compile(r"[0-9a-f]{32}\.arrow")
 TABLES = frozenset({"calls", "scores", "comparisons", "canaries", "canary_scores"})
 """Tables whose rows may be written ahead."""
+
+STREAMS = b"digest"
+"""Key in a batch's metadata: the digest of its rows as they were written."""
 
 MOST = 1024
 """Batches that a process writes ahead before it seals its own."""
@@ -54,10 +58,16 @@ def packed(contents: Mapping[str, pa.Table]) -> bytes:
             writer.write_table(table)
         streams.append(sink.getvalue().to_pybytes())
     whole = pa.table({"table": list(contents), "rows": pa.array(streams, pa.binary())})
+    whole = whole.replace_schema_metadata({STREAMS: _digest_of(list(contents), streams)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, whole.schema) as file:
         file.write_table(whole)
     return bytes(sink.getvalue().to_pybytes())
+
+
+def _digest_of(names: Sequence[str], streams: Sequence[bytes]) -> bytes:
+    """Digest the rows of a batch as they are written."""
+    return text_digest("ahead", *names, *(file_digest(stream) for stream in streams)).encode()
 
 
 def unpacked(path: str, content: bytes) -> dict[str, pa.Table]:
@@ -68,9 +78,12 @@ def unpacked(path: str, content: bytes) -> dict[str, pa.Table]:
     """
     try:
         whole = pa.ipc.open_file(content).read_all()
+        streams = whole["rows"].to_pylist()
+        kept = (whole.schema.metadata or {}).get(STREAMS)
+        fits = kept is None or kept == _digest_of(whole["table"].to_pylist(), streams)
         contents = {
             str(name): pa.ipc.open_stream(rows).read_all()
-            for name, rows in zip(whole["table"].to_pylist(), whole["rows"].to_pylist(), strict=True)
+            for name, rows in zip(whole["table"].to_pylist(), streams, strict=True)
         }
         for table in contents.values():
             table.validate(full=True)
@@ -78,6 +91,10 @@ def unpacked(path: str, content: bytes) -> dict[str, pa.Table]:
         raise MachineryError(
             f"{path} in the lake is damaged ({error}). Remove it: its answers are then asked again."
         ) from error
+    if not fits:
+        raise MachineryError(
+            f"{path} in the lake does not hold the rows that were written. Remove it: its answers are then asked again."
+        )
     if not TABLES.issuperset(contents):
         raise MachineryError(f"{path} in the lake holds what nothing writes there; remove it.")
     return contents

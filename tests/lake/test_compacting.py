@@ -235,7 +235,7 @@ def test_a_damaged_part_stops_it_and_nothing_is_replaced(busy, content):
 def test_a_part_with_other_rows_than_were_committed_is_not_carried_over(busy):
     one, two, *_ = sorted((Path(busy.url) / "data" / "scores" / "judge=judge-0").iterdir())
     one.write_bytes(two.read_bytes())
-    with pytest.raises(MachineryError, match="does not hold the rows that were committed"):
+    with pytest.raises(MachineryError, match="is not the file that was committed"):
         compact(busy, now=NOW)
 
 
@@ -270,7 +270,8 @@ def test_columns_of_a_newer_judge_audit_are_carried_over(busy):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from judge_audit.core.digests import row_digest
+    from judge_audit.core.digests import file_digest, row_digest
+    from judge_audit.lake.records import with_digest
 
     for path in sorted((Path(busy.url) / "data" / "scores" / "judge=judge-0").iterdir()):
         rows = pq.ParquetFile(path).read()
@@ -278,8 +279,10 @@ def test_columns_of_a_newer_judge_audit_are_carried_over(busy):
         pq.write_table(rows, path)
         record = Path(busy.url) / "commits" / f"{path.name.split('-')[1]}.json"
         told = json.loads(record.read_text())
-        told["tables"]["scores"]["row_digest"] = row_digest(rows)
-        record.write_text(json.dumps(told))
+        told.pop("digest")
+        digests = {"row_digest": row_digest(rows), "file_digest": file_digest(path.read_bytes())}
+        told["tables"]["scores"] |= digests
+        record.write_bytes(with_digest(told))
     compact(busy, now=NOW)
     held = [pq.ParquetFile(path).read() for path in busy.files("scores")]
     assert any(set(table["newer"].to_pylist()) >= {"x"} for table in held if "newer" in table.column_names)

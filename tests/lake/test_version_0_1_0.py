@@ -21,6 +21,7 @@ from judge_audit.lake import Lake
 from judge_audit.lake.audits import audit_digest, find_audit
 from judge_audit.lake.compaction import compact
 from judge_audit.lake.connect import connect, shipped_views
+from judge_audit.lake.integrity import damaged
 
 AUDIT = "20261201T013651Z-2f2f18"
 JUDGE = "a28f9bac43a3b1c5"
@@ -128,6 +129,26 @@ def test_an_audit_goes_on_in_it_without_asking_the_judge_again(folder, judge):
         own = [[row for row in rows if _subject(row) == JUDGE] for rows in (then, today)]
         assert own[0]
         assert _without_audit(own[0]) == _without_audit(own[1])
+
+
+def test_damaged_answers_are_asked_again_and_no_others(folder, judge):
+    lake = Lake.open(folder / "lake")
+    part = max(lake.contents().parts_of("scores", {JUDGE}), key=lambda part: part.rows)
+    answers = lake.read("scores", judge_id=JUDGE)
+    (folder / "lake" / part.path).write_bytes(b"")
+    assert run_command(["lake", "verify", "--forget-damaged", "--lake", lake.url]) == 0
+    judge_audit.audit(
+        judge,
+        folder / "items.csv",
+        axes=["blur"],
+        ladder_items=6,
+        lake=folder / "lake",
+        report=folder / "report",
+    )
+    again = Lake.open(lake.url)
+    assert 0 < judge.asked == part.rows < answers.num_rows
+    assert again.read("scores", judge_id=JUDGE)["value"].equals(answers["value"])
+    assert damaged(again, thorough=True).damages == []
 
 
 def _subject(row):

@@ -12,6 +12,7 @@ from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.lake import Lake
 from judge_audit.lake.compaction import compact
 from judge_audit.lake.connect import connect
+from judge_audit.lake.integrity import damaged
 from judge_audit.lake.sql import run_sql
 from judge_audit.lake.write_ahead import keep, seal
 
@@ -184,3 +185,18 @@ def test_a_bucket_that_is_not_there_is_told_plainly(store, monkeypatch):
     monkeypatch.setattr("judge_audit.lake.remote.PAUSE", 0.01)
     with pytest.raises((MachineryError, UsageError), match="audits-nobody-made"):
         Lake.open("s3://audits-nobody-made/x")
+
+
+def test_a_damaged_object_and_a_damaged_copy_of_a_whole_one_are_told_apart(store):
+    lake = _filled(Lake.open("s3://audits/whole"), 2)
+    assert damaged(lake, thorough=True).damages == []
+    path = lake.contents().parts_of("scores")[0].path
+    content = lake.storage.get(path)
+    (lake.storage.cache / path).write_bytes(content[:-9])
+    for thorough in (True, False):
+        (found,) = damaged(Lake.open("s3://audits/whole"), thorough=thorough).damages
+        assert "Remove the copy" in found.remedy
+    (lake.storage.cache / path).write_bytes(content)
+    lake.storage.put(path, content[:-9])
+    (found,) = damaged(Lake.open("s3://audits/whole"), thorough=True).damages
+    assert (found.file, "Remove the copy" in found.remedy) == (path, False)

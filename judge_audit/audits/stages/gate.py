@@ -23,11 +23,14 @@ from judge_audit.decisions.gate.summary import CODES, document_of, lines_of
 from judge_audit.decisions.judge_change.change import compare_with
 from judge_audit.decisions.signers import read_people
 from judge_audit.lake.audits import called
+from judge_audit.lake.connect import tables_read
+from judge_audit.lake.evidence import see_whole
 from judge_audit.lake.sql import questions
 from judge_audit.report.certificate import write_certificate
 from judge_audit.report.sheets.page_pictures import data_uri
 from judge_audit.stimuli.images import load_image
 
+BEFORE = "SELECT before FROM nights WHERE audit_id = $audit"
 SIDE = 240
 """Longest side of a picture in a certificate, in pixels."""
 
@@ -93,6 +96,7 @@ def gate(
 
     Raises:
         UsageError: If there is no such audit or use, or a suite is malformed.
+        DamagedError: If evidence is damaged: then the gate cannot be asked.
     """
     with lake.standing_still():
         answer = asked(
@@ -112,9 +116,16 @@ def asked(
     now: datetime | None = None,
 ) -> Answer:
     """Compare the candidate with the judges before it, and ask the release gate; its rows are not written."""
+    see_whole(lake, tables=("audits", "approvals", "purges"))
     row, when = candidate_of(lake, candidate), now or datetime.now(UTC)
-    meant = use or last_use(lake, row)
     home = home_of(row, project)
+    found = find_suites(home)
+    suites = {name: part.thing for name, part in found.items()}
+    views = {name: part.thing for name, part in find_views(home).items()}
+    texts = [BEFORE, *(text for suite in suites.values() for text in (suite.frame, suite.keys))]
+    tables = tables_read(texts, views)
+    see_whole(lake, tables=tables)
+    meant = use or last_use(lake, row)
     uses = {name: part.thing for name, part in find_uses(home).items()}
     known = [*sorted(uses), SCREENING]
     if meant not in known:
@@ -122,17 +133,16 @@ def asked(
     lead = held_against(lake, row, meant, against or Against(), when)
     # On the anchors, whose answers retention leaves alone.
     others = [audit_of(lake, name) for name in (lead, before(lake, row["audit_id"])) if name]
+    see_whole(lake, [row["audit_id"], *(other["audit_id"] for other in others)], tables)
     compare_with(lake, row, others)
-    suites = find_suites(home)
     team = Team(
-        views={name: part.thing for name, part in find_views(home).items()},
+        views=views,
         uses=uses,
-        suites={name: part.digest for name, part in suites.items() if part.digest},
+        suites={name: part.digest for name, part in found.items() if part.digest},
         recorded=recorded_suites(row),
         people=read_people(home),
     )
-    things = {name: part.thing for name, part in suites.items()}
-    return ask_gate(lake, row, meant, things, now=when, against=against, team=team)
+    return ask_gate(lake, row, meant, suites, now=when, against=against, team=team)
 
 
 SUITE = re.compile(r"suites: (?P<name>\w+)$")
@@ -193,9 +203,8 @@ def _pictures(lake: Lake, document: Row) -> dict[str, str]:
 
 def before(lake: Lake, audit_id: str) -> str:
     """Give the audit of the same judge's name before an audit, "" if there is none."""
-    text = "SELECT before FROM nights WHERE audit_id = $audit"
-    with questions(lake, asked=[text]) as session:
-        rows = session.ask(text, {"audit": audit_id})
+    with questions(lake, asked=[BEFORE]) as session:
+        rows = session.ask(BEFORE, {"audit": audit_id})
     return (rows["before"].to_pylist() or [""])[0] or ""
 
 

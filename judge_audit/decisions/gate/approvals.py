@@ -16,6 +16,7 @@ from judge_audit.core.vocabulary import Position, Standing
 from judge_audit.decisions.lineage import lineage_of
 from judge_audit.decisions.standings import POSITION_ROW
 from judge_audit.lake.audits import names_of
+from judge_audit.lake.evidence import audit_root
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,6 +140,7 @@ def approve(lake: Lake, answer: Answer, approver: Approver, now: datetime) -> Ro
         "gate_id": answer.gate_id,
         "anchor_head": answer.anchor_head,
         "audit_digest": question.audit_digest,
+        "root": audit_root(lake, question.candidate),
         "approved_at": now,
     }
     row["approval_id"] = text_digest(

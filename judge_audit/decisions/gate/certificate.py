@@ -32,6 +32,7 @@ from judge_audit.decisions.gate.summary import document_of
 from judge_audit.decisions.judge_change import difference, draw_sample, replay
 from judge_audit.decisions.standings import POSITION_ROW
 from judge_audit.lake.audits import RESULTS, result_of
+from judge_audit.lake.evidence import audit_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -151,6 +152,7 @@ def make_certificate(lake: Lake, answer: Answer, judge: str, uses: Sequence[Use]
         "expires_at": iso(expires),
         "lake": lake.url,
         "code_version": __version__,
+        "root": audit_root(lake, question.candidate),
         "rests": {name: getattr(rests, name) for name in Rests.__slots__},
         "rows": {name: _told(name, read()) for name, read in evidence_tables(lake, rests).items()},
     }

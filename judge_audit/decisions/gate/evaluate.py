@@ -41,6 +41,7 @@ from judge_audit.decisions.gate.model import (
 from judge_audit.decisions.lineage import audits_of, lineage_of
 from judge_audit.decisions.signoffs import signoffs_of
 from judge_audit.lake.audits import LATEST, audit_digest, find_audit, names_of, see_kept
+from judge_audit.lake.evidence import is_as_approved
 from judge_audit.lake.sql import questions
 
 if TYPE_CHECKING:
@@ -317,7 +318,7 @@ def _complete(candidate: AuditsRow, question: Question) -> Row:
 def _untouched(lake: Lake, approval: ApprovalsRow) -> Row:
     """See that the approved audit still holds the rows that were approved."""
     now = audit_digest(lake, approval["audit_id"])
-    same = now == approval["audit_digest"]
+    same = now == approval["audit_digest"] and is_as_approved(lake, approval)
     return builtin_row(
         "untouched",
         OPEN if same else SHUT,
