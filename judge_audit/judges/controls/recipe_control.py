@@ -170,11 +170,6 @@ class PlantedJudge:
         whole = int(text_digest(str(self._seed), self.control.name, *words), 16)
         return (whole + 0.5) / 16**32
 
-    @staticmethod
-    def words(recipe: Recipe) -> tuple[str, ...]:
-        """Name a probe for the draws about it."""
-        return _words(recipe)
-
     def _quality(self, item_id: str, dimension: str) -> float:
         place = self.draw("quality", item_id)
         if dimension != OVERALL:
@@ -187,20 +182,20 @@ class PlantedJudge:
         change = honest_change(recipe, scored)
         if recipe.axis.startswith(PAIR_AXIS):
             low, high = SEVERITY
-            change *= low + (high - low) * self.draw("severity", *_words(recipe))
-            change += _unsteadiness(recipe, scored, self.draw)
+            change *= low + (high - low) * self.draw("severity", *probe_words(recipe))
+            change += unsteadiness(recipe, scored, self.draw)
         quality = self._quality(recipe.item_id, scored)
         return self.control.answer(replace(recipe, dimension=dimension), quality, change, self.draw)
 
 
-def _words(recipe: Recipe) -> tuple[str, ...]:
+def probe_words(recipe: Recipe) -> tuple[str, ...]:
     """Name a probe for the draws about it."""
     return (recipe.item_id, recipe.axis, format(recipe.strength, ".6g"))
 
 
-def _unsteadiness(recipe: Recipe, dimension: str, draw: Draw) -> float:
+def unsteadiness(recipe: Recipe, dimension: str, draw: Draw) -> float:
     """By how much a sub-score moves on a damage that is none of its own."""
-    return UNSTEADY * float(ndtri(draw("unsteady", *_words(recipe), *_named(dimension))))
+    return UNSTEADY * float(ndtri(draw("unsteady", *probe_words(recipe), *_named(dimension))))
 
 
 def _named(dimension: str) -> tuple[str, ...]:
@@ -214,23 +209,8 @@ def honest(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
     return quality + change
 
 
-def deaf(dimension: str, to: str) -> Control:
-    """Make the control whose sub-score of a name does not fall on the damage it is named after.
-
-    Args:
-        dimension: The sub-score.
-        to: What it does not hear, for people.
-    """
-
-    def answer(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
-        own = recipe.dimension == dimension and recipe.expectations.get(dimension) == "drops"
-        return quality + (_unsteadiness(recipe, dimension, draw) if own else change)
-
-    return Control(
-        name=f"deaf {dimension}",
-        description=f"Four sub-scores, of which the {dimension} one does not see {to}.",
-        convictions=frozenset({("mismatch", f"deaf {dimension}")}),
-        answer=answer,
-        dimensions=SUBSCORES,
-        pairs_only=True,
-    )
+def seen_share(recipe: Recipe, axis: str) -> float:
+    """Give how far an axis has come towards its visible point: 0 to 1, 0 on every other and where nobody can say."""
+    if recipe.axis != axis or recipe.perceptible is None:
+        return 0.0
+    return min(1.0, recipe.strength / recipe.perceptible)
