@@ -147,9 +147,9 @@ def first_answers(setup, prepared):
         left = left.join(known, ["probe_id", "repeat"], join_type="left anti")
         answer(setup.lake, setup.judge.card, left, ("overall",))
         if not known.num_rows:
-            ruler, surveyor = (instrument.card for instrument in instruments())
-            answer(setup.lake, ruler, measured_by_instruments(left, once=False), STATISTICS)
-            answer(setup.lake, surveyor, measured_by_instruments(left, once=True), SURVEYED)
+            surface, covariates = (instrument.card for instrument in instruments())
+            answer(setup.lake, surface, measured_by_instruments(left, once=False), STATISTICS)
+            answer(setup.lake, covariates, measured_by_instruments(left, once=True), SURVEYED)
         prepared = combine(setup, prepared)
     return prepared
 

@@ -1,8 +1,8 @@
 """Covariates of an untouched picture that no ladder turns: blurred background, text, shape, size, faces.
 
-Together with luma, contrast, chroma and sharpness of the ruler they are what a score may only be echoing.
+Together with luma, contrast, chroma and sharpness of the surface instrument they are what a score may only be echoing.
 They are measured once per picture, untouched, by an instrument of its own whose readings lie in the lake
-like the ruler's; shape, size and faces come from the items table.
+like the surface instrument's; shape, size and faces come from the items table.
 """
 
 from __future__ import annotations
@@ -16,16 +16,12 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from judge_audit.core.digests import text_digest
-from judge_audit.judges.cards.card import Card
-from judge_audit.judges.protocol import Reply
+from judge_audit.judges.instruments.surface import Instrument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
-
-    from judge_audit.judges.protocol import Stimulus
 
     Plane = NDArray[np.uint8]
 
@@ -33,17 +29,17 @@ VERSION = "1"
 """Raised whenever the same pixels would give other covariates."""
 
 SURVEYED = ("background_blur", "text_area")
-"""What the surveyor measures."""
+"""What the instrument measures."""
 
 COVARIATES = (
     *("luma", "contrast", "chroma", "sharpness"),
     *SURVEYED,
     *("face_count", "aspect_ratio", "megapixels", "file_bytes"),
 )
-"""luma, contrast, chroma, sharpness: as the ruler measures them. background_blur: log2 of the sharpness of
+"""luma, contrast, chroma, sharpness: as the surface instrument measures them. background_blur: log2 of the sharpness of
 the salient region over that of the rest; 0 equal, 1 twice as sharp. text_area: share of the area in boxes
 that look like lines of text. face_count: the items file's column. aspect_ratio: log2 of width over height.
-megapixels: log10. file_bytes: log10. The ruler's noise is left out: it and sharpness are two readings of the
+megapixels: log10. file_bytes: log10. That instrument's noise is left out: it and sharpness are two readings of the
 same fine detail (rank correlation .96 to .99 on photographs and on drawn scenes), and side by side neither
 would have a weight of its own."""
 
@@ -203,25 +199,8 @@ def _lines(glyphs: NDArray[np.int64]) -> list[tuple[int, int, int, int]]:
     return found
 
 
-class Surveyor:
-    """Measures what an untouched picture shows; an instrument, not a judge under audit."""
-
-    def __init__(self) -> None:
-        """Describe the instrument."""
-        self.card = Card(
-            kind="ruler",
-            name="surveyor",
-            version=VERSION,
-            pinned=True,
-            weights=text_digest("surveyor", VERSION),
-            dimensions=SURVEYED,
-            needs_prompt=False,
-            batch_size=64,
-        )
-
-    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
-        """Measure each picture."""
-        return [Reply(survey(stimulus.image)) for stimulus in stimuli]
+COVARIATE_INSTRUMENT = Instrument("surveyor", VERSION, SURVEYED, survey)
+"""Measures what an untouched picture shows."""
 
 
 def covariate_table(items: Iterable[Mapping[str, Any]], readings: Iterable[Mapping[str, Any]]) -> pa.Table:
@@ -229,7 +208,7 @@ def covariate_table(items: Iterable[Mapping[str, Any]], readings: Iterable[Mappi
 
     Args:
         items: Rows of table `items`.
-        readings: Rows of the ruler and the surveyor at untouched items: item_id, dimension, value.
+        readings: Rows of both instruments at untouched items: item_id, dimension, value.
 
     Returns:
         Column item_id, sorted, and one float column per name in `COVARIATES`, NULL where unknown.

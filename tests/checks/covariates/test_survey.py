@@ -11,15 +11,17 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from judge_audit.judges.instruments.covariates import (
+    COVARIATE_INSTRUMENT,
     COVARIATES,
     SURVEYED,
-    Surveyor,
+    VERSION,
     background_blur,
     covariate_table,
     saliency,
     survey,
     text_area,
 )
+from judge_audit.judges.instruments.surface import Instrument
 from judge_audit.judges.protocol import Stimulus
 from judge_audit.stimuli.images import load_image
 
@@ -106,13 +108,14 @@ def test_tiny_flat_and_narrow_pictures_are_measured(shape):
     assert all(math.isfinite(value) for value in noise.values())
 
 
-def test_the_surveyor_answers_every_picture_and_changes_none():
+def test_the_instrument_of_covariates_answers_every_picture_and_changes_none():
     pixels = photos()[:2]
     before = [picture.copy() for picture in pixels]
-    replies = Surveyor().score([Stimulus(picture, "") for picture in pixels])
+    replies = COVARIATE_INSTRUMENT.score([Stimulus(picture, "") for picture in pixels])
     assert [tuple(reply.scores) for reply in replies] == [SURVEYED, SURVEYED]
     assert all((one == other).all() for one, other in zip(pixels, before, strict=True))
-    assert Surveyor().card.judge_id == Surveyor().card.judge_id
+    again = Instrument("surveyor", VERSION, SURVEYED, survey)
+    assert COVARIATE_INSTRUMENT.card.judge_id == again.card.judge_id
 
 
 def test_what_the_items_table_knows_stands_beside_what_was_measured():
