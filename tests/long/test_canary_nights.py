@@ -115,7 +115,8 @@ def known(nights):
 def test_the_same_answers_in_the_lake_give_the_same_row(known):
     """What was decided can be decided again: only the time and the audit are the run's own."""
     from judge_audit.core.limits import read_limits
-    from judge_audit.judges.canaries import answers_of, compared, night_row, read_past, services_of
+    from judge_audit.judges.canaries.history import answers_of, read_past, services_of
+    from judge_audit.judges.canaries.verdict import compared, night_row
 
     known.model.score = lambda pixels, number: 2 + pixels.mean() / 50
     known.glance(known.plan_id)

@@ -18,20 +18,21 @@ from judge_audit.core.tables import from_rows
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.calling.budget import BudgetReached
 from judge_audit.judges.calling.score_calls import score_block
-from judge_audit.judges.canaries import (
+from judge_audit.judges.canaries.epochs import is_watched
+from judge_audit.judges.canaries.history import answers_of, read_past, services_of
+from judge_audit.judges.canaries.selection import choose, missing, planned
+from judge_audit.judges.canaries.verdict import (
+    CHANGED,
+    DECLARED,
     FEWEST,
+    FIRST,
+    UNCHANGED,
+    UNKNOWN,
     Watched,
-    answers_of,
-    choose,
     compared,
-    is_watched,
     night_row,
-    read_past,
-    services_of,
     watched,
 )
-from judge_audit.judges.canaries.selection import missing, planned
-from judge_audit.judges.canaries.verdict import CHANGED, DECLARED, FIRST, UNCHANGED, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import CallsRow, ItemsRow, ScoresRow
 
     from judge_audit.audits.model import Prepared, ScoringSetup
-    from judge_audit.judges.canaries import Canary, Compared, Past
+    from judge_audit.judges.canaries.history import Past
+    from judge_audit.judges.canaries.selection import Canary
+    from judge_audit.judges.canaries.verdict import Compared
     from judge_audit.judges.cards.card import Card
 
     Row = dict[str, Any]

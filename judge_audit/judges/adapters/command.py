@@ -8,7 +8,7 @@ The pictures are lossless and are gone once the batch is answered.
 from __future__ import annotations
 
 import tempfile
-import threading
+from collections import deque
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.cards.api_keys import read_key
 from judge_audit.judges.cards.card import LARGEST
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.prices import Prices, prices_of
 from judge_audit.judges.cards.program_cards import identity_of, program_of
-from judge_audit.judges.cards.redaction import Hidden, secrets_around
+from judge_audit.judges.cards.redaction import Hidden, read_key, refuse_key_in, secrets_around
 from judge_audit.judges.cards.reply_rules import ReplyRule, rule_of
 from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.chat.chat_requests import png
@@ -42,24 +41,6 @@ BROKEN = 8
 """Pictures that break the program one after another before the rest of a batch is not shown."""
 
 
-@dataclass(slots=True)
-class _Idle:
-    """Programs that run and have nothing to do; each worker borrows one."""
-
-    programs: list[Program] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def take(self) -> Program | None:
-        """Take one, if there is one."""
-        with self.lock:
-            return self.programs.pop() if self.programs else None
-
-    def give(self, program: Program) -> None:
-        """Give one back."""
-        with self.lock:
-            self.programs.append(program)
-
-
 @dataclass(frozen=True, slots=True)
 class CommandJudge:
     """The judge; each thread that asks has a running program of its own.
@@ -76,7 +57,7 @@ class CommandJudge:
     rule: ReplyRule
     prices: Prices
     _hidden: Hidden = field(repr=False)
-    _idle: _Idle = field(default_factory=_Idle, repr=False)
+    _idle: deque[Program] = field(default_factory=deque, repr=False)
 
     @property
     def currency(self) -> str:
@@ -106,7 +87,7 @@ class CommandJudge:
     def _answers(self, questions: Sequence[Mapping[str, Any]]) -> list[Reply]:
         """Ask all at once; once the program has broken, what is left one by one, so that one picture fails alone."""
         replies: list[Reply | None] = [None] * len(questions)
-        program, broken, in_a_row = self._idle.take(), False, 0
+        program, broken, in_a_row = self._take(), False, 0
         try:
             while (left := [at for at, reply in enumerate(replies) if reply is None]) and in_a_row < BROKEN:
                 asked = left[:1] if broken else left
@@ -126,14 +107,21 @@ class CommandJudge:
                     program, broken = None, True
         finally:
             if program is not None:
-                self._idle.give(program)
+                self._idle.append(program)
         not_shown = Reply(state=State.FAILED, raw="not shown: the program had stopped answering", attempts=0)
         return [not_shown if reply is None else reply for reply in replies]
 
     def close(self) -> None:
         """End the programs that have nothing to do."""
-        while (program := self._idle.take()) is not None:
+        while (program := self._take()) is not None:
             program.close()
+
+    def _take(self) -> Program | None:
+        """Take a program that runs and has nothing to do, if there is one: each worker borrows one."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
 
     def _started(self) -> Program:
         """Start a program.
@@ -237,11 +225,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     words = [str(word) for word in card.settings["command"]]
     told = identity_of(card, files, folder, words)
     program = program_of(files, folder, words)
-    hidden = secrets_around(key)
-    if Hidden(key).within(card.as_json()):
-        files.fault(
-            "", "the card holds the key itself. Take it out, and name where it lies: key_env or key_file."
-        )
+    refuse_key_in(card, key, files)
     files.raise_faults()
     identified = replace(
         card,
@@ -261,6 +245,6 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         ),
         rule=rule,
         prices=replace(prices_of(card), pictures=2 if card.compares else 1),
-        _hidden=hidden,
+        _hidden=secrets_around(key),
     )
     return Comparer(judge) if card.compares else judge

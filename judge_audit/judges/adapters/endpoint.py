@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.cards.api_keys import read_key
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.prices import Prices, prices_of
-from judge_audit.judges.cards.redaction import Hidden
+from judge_audit.judges.cards.redaction import Hidden, read_key, refuse_key_in
 from judge_audit.judges.cards.reply_rules import rule_of
 from judge_audit.judges.chat.chat_cards import claims_of, most_out, reader_of, request_of
 from judge_audit.judges.chat.chat_client import ChatClient, Failed, Patience
@@ -187,10 +186,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         request, reader = pair_request_of(card, files, request), PairReader("text", rule, card.dimensions[0])
     key = read_key(card, files)
     hidden = Hidden(key)
-    if hidden.within(card.as_json()):
-        files.fault(
-            "", "the card holds the key itself. Take it out, and name where it lies: key_env or key_file."
-        )
+    refuse_key_in(card, key, files)
     files.raise_faults()
     asking = Patience(timeout=card.settings.get("timeout", 120.0), **card.settings.get("retries", {}))
     address = card.settings["base_url"].rstrip("/")

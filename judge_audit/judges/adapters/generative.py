@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from judge_audit.judges.chat.chat_replies import ReplyReader
     from judge_audit.judges.chat.chat_requests import ChatRequest
     from judge_audit.judges.runtimes.model_folders import ModelFolder
+    from judge_audit.judges.runtimes.pytorch_runtime import Library, Model
 
 KIND = "generative"
 EXTRA = "transformers"
@@ -62,9 +63,9 @@ class GenerativeJudge:
     card: Card
     request: ChatRequest
     reader: ReplyReader | None
-    torch: Any
-    model: Any
-    processor: Any
+    torch: Library
+    model: Model
+    processor: Model
     wanted: Mapping[int, str]
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -73,13 +74,13 @@ class GenerativeJudge:
         found = []
         for stimulus in stimuli:
             with self._lock, self.torch.inference_mode():
-                given = self._given(stimulus)
+                given = self._input(stimulus)
                 found.append(
                     self._rewarded(given) if self.reader is None else self._written(given, self.reader)
                 )
         return found
 
-    def _given(self, stimulus: Stimulus) -> Any:  # noqa: ANN401 - a batch of tensors
+    def _input(self, stimulus: Stimulus) -> Model:
         """Make the model's input: the message in the model's own chat template, with the picture."""
         from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
 
@@ -99,14 +100,14 @@ class GenerativeJudge:
         )
         return given.to(self.model.device, self.model.dtype)
 
-    def _rewarded(self, given: Any) -> Reply:  # noqa: ANN401 - a batch of tensors
+    def _rewarded(self, given: Model) -> Reply:
         """Read the head: a number per dimension; of [μ, σ] for one dimension, the mean."""
         values = [float(value) for value in self.model(**given).logits[0].double().cpu()]
         names = self.card.dimensions
         raw = f"mean and spread: {values}" if len(values) > len(names) else ""
         return Reply(dict(zip(names, values, strict=False)), raw=raw, tokens=int(given["input_ids"].shape[1]))
 
-    def _written(self, given: Any, reader: ReplyReader) -> Reply:  # noqa: ANN401 - a batch of tensors
+    def _written(self, given: Model, reader: ReplyReader) -> Reply:
         """Have the model write, and read that as an endpoint's answer."""
         start = given["input_ids"].shape[1]
         made = self.model.generate(
@@ -170,8 +171,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     assert folder is not None
     model, processor = _loaded(torch, transformers, card, files, folder, rewards=rewards)
     files.raise_faults()
-    if name := folder.changed():
-        files.fault("model", f"{name} changed while it was read. Load the judge again.")
+    folder.check_unchanged(files)
     labels = int(getattr(model.config, "num_labels", 0))
     if rewards and labels not in {len(card.dimensions), 2 if len(card.dimensions) == 1 else 0}:
         files.fault(
@@ -191,20 +191,13 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
 
 
 def _loaded(
-    torch: Any,  # noqa: ANN401 - the module
-    transformers: Any,  # noqa: ANN401 - the module
-    card: Card,
-    files: CardFiles,
-    folder: ModelFolder,
-    *,
-    rewards: bool,
-) -> tuple[Any, Any]:
+    torch: Library, transformers: Library, card: Card, files: CardFiles, folder: ModelFolder, *, rewards: bool
+) -> tuple[Model, Model]:
     """Load model and processor, or note why not."""
     kind = "AutoModelForSequenceClassification" if rewards else "AutoModelForImageTextToText"
     code = bool(card.settings.get("remote_code", False))
     with silent(transformers):
-        dtype = str(card.settings.get("dtype", "float32"))
-        model = load_model(torch, getattr(transformers, kind), files, folder, card, dtype)
+        model = load_model(torch, getattr(transformers, kind), files, folder, card)
         pictures = load_processor(transformers, files, folder, card)
         try:
             processor = transformers.AutoProcessor.from_pretrained(
@@ -224,7 +217,7 @@ def _loaded(
     return model, processor
 
 
-def _wanted(tokenizer: Any, reader: ReplyReader | None) -> dict[int, str]:  # noqa: ANN401 - a tokenizer
+def _wanted(tokenizer: Model, reader: ReplyReader | None) -> dict[int, str]:
     """Find every token that is a score token, whatever its case and blanks; none where text is read."""
     if reader is None or reader.answer not in {"expected", "yes_probability"}:
         return {}

@@ -10,7 +10,6 @@ import numpy as np
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say
 from judge_audit.measures.canaries import (
-    LEVEL,
     OTHERS_SILENT,
     SILENT,
     Answers,
@@ -210,19 +209,3 @@ def watched(row: Mapping[str, Any], bought: int) -> Watched:
     if not bought:
         lines.append(say("canaries.taken_over", n=row["n"] or 0))
     return Watched(row["asking"], row["epoch"], row["answer"], bought, tuple(lines))
-
-
-__all__ = [
-    "CHANGED",
-    "DECLARED",
-    "FEWEST",
-    "FIRST",
-    "LEVEL",
-    "UNCHANGED",
-    "UNKNOWN",
-    "Compared",
-    "Watched",
-    "compared",
-    "night_row",
-    "watched",
-]

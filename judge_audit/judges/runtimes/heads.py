@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,46 +21,32 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards.card_files import CardFiles
 
 
-class Head(Protocol):
-    """Makes scores of one picture's embedding."""
+class Head:
+    """Makes scores of one picture's embedding; this one takes the output for the score itself."""
+
+    __slots__ = ()
 
     @property
     def width(self) -> int | None:
         """Numbers per embedding it takes, None for any."""
-        ...
+        return None
 
     @property
     def scores(self) -> int | None:
         """Scores it gives, None for one per number of the embedding."""
-        ...
-
-    def missing(self, prompt: str) -> str:
-        """Say why it cannot answer for a prompt, or nothing."""
-        ...
-
-    def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:
-        """Give the scores of an embedding, shape (scores,)."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class PlainHead:
-    """The output is the score itself."""
-
-    width: int | None = None
-    scores: int | None = None
+        return None
 
     def missing(self, prompt: str) -> str:  # noqa: ARG002 - it takes any
-        """Nothing is."""
+        """Say why it cannot answer for a prompt, or nothing."""
         return ""
 
     def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:  # noqa: ARG002
-        """Give the numbers as they are."""
+        """Give the scores of an embedding, shape (scores,)."""
         return embedding
 
 
 @dataclass(frozen=True, slots=True)
-class LinearHead:
+class LinearHead(Head):
     """W·e + b, or W·(e/|e|) + b.
 
     Attributes:
@@ -83,10 +69,6 @@ class LinearHead:
         """Rows of the weight."""
         return int(self.weight.shape[0])
 
-    def missing(self, prompt: str) -> str:  # noqa: ARG002 - it reads none
-        """Nothing is."""
-        return ""
-
     def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:  # noqa: ARG002
         """Apply weight and bias."""
         shown = _unit(embedding) if self.normalise else embedding
@@ -95,7 +77,7 @@ class LinearHead:
 
 
 @dataclass(frozen=True, slots=True)
-class LayersHead:
+class LayersHead(Head):
     """Linear layers one after another, as a multilayer perceptron is stored.
 
     Attributes:
@@ -116,10 +98,6 @@ class LayersHead:
         """Rows of the last layer."""
         return self.layers[-1].scores
 
-    def missing(self, prompt: str) -> str:  # noqa: ARG002 - it reads none
-        """Nothing is."""
-        return ""
-
     def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:
         """Apply the layers."""
         shown = embedding
@@ -129,7 +107,7 @@ class LayersHead:
 
 
 @dataclass(frozen=True, slots=True)
-class TextHead:
+class TextHead(Head):
     """logit_scale · cos(embedding, stored text of the prompt).
 
     Attributes:
@@ -142,12 +120,15 @@ class TextHead:
     rows: Mapping[str, int]
     logit_scale: float
 
-    scores = 1
-
     @property
     def width(self) -> int:
         """Numbers per embedding."""
         return int(self.texts.shape[1])
+
+    @property
+    def scores(self) -> int:
+        """One."""
+        return 1
 
     def missing(self, prompt: str) -> str:
         """Say that a prompt has no stored text."""
@@ -168,7 +149,7 @@ def head_of(content: Mapping[str, Any], files: CardFiles) -> Head | None:
     """Read a card's head; what is wrong is noted in `files`, and then there is none."""
     if content["kind"] == "linear":
         return _linear(content, files)
-    return _text(content, files) if content["kind"] == "text" else PlainHead()
+    return _text(content, files) if content["kind"] == "text" else Head()
 
 
 def _linear(content: Mapping[str, Any], files: CardFiles) -> LinearHead | None:

@@ -45,8 +45,6 @@ HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 PASSING = frozenset({"transformers_version", "_name_or_path", "torch_dtype", "dtype", "_commit_hash"})
 """What settings say of their writing; the dtype is the card's."""
 
-CHUNK = 1 << 22
-
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
@@ -76,9 +74,12 @@ class ModelFolder:
                 found[name] = digest if held is None else text_digest(canonical_json(held))
         return found
 
-    def changed(self) -> str:
-        """Name a file that is no longer the one that was digested, or nothing."""
-        return next((name for name, stamp in self.stamps.items() if _stamp(self.path / name) != stamp), "")
+    def check_unchanged(self, files: CardFiles) -> None:
+        """Note the first file that is no longer the one that was digested."""
+        for name, stamp in self.stamps.items():
+            if _stamp(self.path / name) != stamp:
+                files.fault("model", f"{name} changed while it was read. Load the judge again.")
+                return
 
 
 def model_folder(
@@ -180,11 +181,8 @@ def no_safetensors(folder: ModelFolder) -> str:
 
 def stream_digest(path: Path) -> str:
     """Digest a file of any size: `sha256:…`."""
-    told = hashlib.sha256()
-    with path.open("rb") as held:
-        while chunk := held.read(CHUNK):
-            told.update(chunk)
-    return "sha256:" + told.hexdigest()
+    with path.open("rb") as stream:
+        return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _stamp(path: Path) -> tuple[int, int]:

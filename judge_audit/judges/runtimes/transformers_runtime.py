@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.cards.card_files import CardFiles
     from judge_audit.judges.runtimes.model_folders import ModelFolder
+    from judge_audit.judges.runtimes.pytorch_runtime import Library, Model
 
 OWN_NAMES = {"pillow": "pil", "torchvision": "torchvision"}
 """What transformers calls the backends of its processors."""
 
 
-def transformers_of(card: Card) -> Any:  # noqa: ANN401 - the module
+def transformers_of(card: Card) -> Library:
     """Import transformers, and have it say nothing on its own.
 
     Raises:
@@ -36,7 +37,7 @@ def transformers_of(card: Card) -> Any:  # noqa: ANN401 - the module
 
 
 @contextmanager
-def silent(transformers: Any) -> Iterator[None]:  # noqa: ANN401 - the module
+def silent(transformers: Library) -> Iterator[None]:
     """Keep progress bars and advice of transformers out of the terminal while a model is loaded."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -62,15 +63,8 @@ def folder_of(card: Card, files: CardFiles) -> ModelFolder | None:
     return folder
 
 
-def load_model(
-    torch: Any,  # noqa: ANN401 - the module
-    loader: Any,  # noqa: ANN401 - a class of transformers
-    files: CardFiles,
-    folder: ModelFolder,
-    card: Card,
-    dtype: str,
-) -> Any:  # noqa: ANN401 - a model
-    """Load a model's weights from safetensors, every one of them, or note why not."""
+def load_model(torch: Library, loader: Model, files: CardFiles, folder: ModelFolder, card: Card) -> Model:
+    """Load a model's weights from safetensors by a class of transformers, every one of them, or note why not."""
     code = bool(card.settings.get("remote_code", False))
     try:
         model, told = loader.from_pretrained(
@@ -78,7 +72,7 @@ def load_model(
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=code,
-            torch_dtype=getattr(torch, dtype),
+            torch_dtype=getattr(torch, str(card.settings.get("dtype", "float32"))),
             output_loading_info=True,
         )
     except Exception as error:  # noqa: BLE001 - whatever a library says of a broken model
@@ -100,7 +94,7 @@ def load_model(
     return model.eval()
 
 
-def load_processor(transformers: Any, files: CardFiles, folder: ModelFolder, card: Card) -> Any:  # noqa: ANN401
+def load_processor(transformers: Library, files: CardFiles, folder: ModelFolder, card: Card) -> Model:
     """Load a model's own processor of pictures with the backend of the card, or note why not."""
     backend = str(card.settings.get("backend", "pillow"))
     newer = int(transformers.__version__.split(".")[0]) >= 5
@@ -127,7 +121,7 @@ def load_processor(transformers: Any, files: CardFiles, folder: ModelFolder, car
     return processor
 
 
-def settings_of(processor: Any) -> dict[str, Any]:  # noqa: ANN401 - a processor
+def settings_of(processor: Model) -> dict[str, Any]:
     """Give what a processor does, without its class's name and what is unset: these differ between versions."""
     told = processor.to_dict()
     return {
