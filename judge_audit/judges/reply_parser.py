@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LONGEST = 20_000
 """Characters of a reply that are looked at; a longer one is no score."""
 
+MOST_RAW = 4_000
+"""Characters of a reply that are kept."""
+
 DEEPEST = 4
 """Levels of JSON that are looked into."""
 
@@ -234,3 +237,9 @@ def _names_it(words: Sequence[str], name: str, rule: ReplyRule) -> bool:
     return _ends(bare, word_key(name)) or any(
         _ends(bare, told) for told, held in rule.names.items() if held == name
     )
+
+
+def short(text: str, most: int = MOST_RAW) -> str:
+    """Keep the beginning of a text, and say how much was left out; what no table can hold is replaced."""
+    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} characters more)"

@@ -7,8 +7,12 @@ The pictures are lossless and are gone once the batch is answered.
 
 from __future__ import annotations
 
+import re
+import shutil
+import stat
 import tempfile
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,17 +21,15 @@ from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.cards.card import LARGEST
-from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.cards.card_files import MIB, CardFiles
 from judge_audit.judges.cards.prices import Prices, prices_of
-from judge_audit.judges.cards.program_cards import identity_of, program_of
 from judge_audit.judges.cards.redaction import Hidden, read_key, refuse_key_in, secrets_around
 from judge_audit.judges.cards.reply_rules import ReplyRule, rule_of
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.chat.chat_requests import png
 from judge_audit.judges.pairwise.chat_judges import Comparer, ShownPair, reply_of
 from judge_audit.judges.pairwise.preference_parser import VERSION
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
-from judge_audit.judges.reply_parser import combined, read_reply
+from judge_audit.judges.reply_parser import combined, read_reply, short
 from judge_audit.judges.runtimes.subprocess_runtime import Broken, Command, Program
 
 if TYPE_CHECKING:
@@ -39,6 +41,14 @@ KIND = "command"
 
 BROKEN = 8
 """Pictures that break the program one after another before the rest of a batch is not shown."""
+
+MOST_FILE_BYTES = 65_536 * MIB
+
+LAUNCHER = re.compile(
+    r"(python|pypy|node|deno|bun|ruby|perl|php|Rscript|julia|java|lua|bash|sh|zsh|dash|env|uv|uvx|npx|conda|docker|"
+    r"podman|apptainer|singularity|srun|ssh|torchrun|accelerate)[\d.]*(?:\.exe)?$"
+)
+"""Programs that start others: which one it is, and where it lies, says nothing of the judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +233,8 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     key = read_key(card, files)
     folder = (card.origin.parent if card.origin else project or Path.cwd()).resolve()
     words = [str(word) for word in card.settings["command"]]
-    told = identity_of(card, files, folder, words)
-    program = program_of(files, folder, words)
+    told = _identity_of(card, files, folder, words)
+    program = _program_of(files, folder, words)
     refuse_key_in(card, key, files)
     files.raise_faults()
     identified = replace(
@@ -248,3 +258,57 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         _hidden=secrets_around(key),
     )
     return Comparer(judge) if card.compares else judge
+
+
+def _program_of(files: CardFiles, folder: Path, words: Sequence[str]) -> Path:
+    """Find the program: beside the card if it is written as a path, else where programs lie."""
+    first = words[0]
+    found = shutil.which(str(folder / first) if "/" in first or "\\" in first else first)
+    if found is None:
+        example = 'For example: command: ["python3", "score.py"].'
+        files.fault("command", f"there is no program {first} that can be started. {example}")
+        return Path(first)
+    return Path(found)
+
+
+def _identity_of(card: Card, files: CardFiles, folder: Path, words: Sequence[str]) -> list[str]:
+    """Give the words of the command with digests in place of the files they name, and those of further files.
+
+    A program of which nothing is digested or declared is refused: a new version of it would go unseen.
+    """
+    told, unread = [], []
+    for at, word in enumerate(words):
+        if at == 0 and (launcher := LAUNCHER.match(Path(word).name)):
+            told.append(launcher[1])
+            continue
+        path = folder / word
+        named = at > 0 or "/" in word or "\\" in word
+        mode = 0
+        with suppress(OSError, ValueError):
+            mode = path.stat().st_mode if named else 0
+        if stat.S_ISREG(mode):
+            name = f"command: {word}"
+            files.read(name, word, MOST_FILE_BYTES)
+            told.append(files.digests.get(name, word))
+        else:
+            told.append(word)
+            if stat.S_ISDIR(mode):
+                unread.append(word)
+    for name in card.settings.get("files", ()):
+        files.read(f"files: {name}", name, MOST_FILE_BYTES)
+        told.append(files.digests.get(f"files: {name}", name))
+    if card.weights:
+        return told
+    if unread:
+        files.fault(
+            "weights",
+            f"{', '.join(unread)} is a folder, of which no digest is taken. Say by weights: what version it is, e.g. "
+            "weights: 2026-11-03.",
+        )
+    elif not any(part.startswith("sha256:") for part in told):
+        files.fault(
+            "files",
+            "nothing tells one version of this program from another. Name its files, for example files: [score.py, "
+            "weights.bin], or declare its version by weights: 2026-11-03.",
+        )
+    return told

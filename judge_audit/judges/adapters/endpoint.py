@@ -19,13 +19,13 @@ from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.prices import Prices, prices_of
 from judge_audit.judges.cards.redaction import Hidden, read_key, refuse_key_in
 from judge_audit.judges.cards.reply_rules import rule_of
-from judge_audit.judges.chat.chat_cards import claims_of, most_out, reader_of, request_of
+from judge_audit.judges.chat.chat_cards import claims_of, in_pairs, most_out, reader_of, request_of
 from judge_audit.judges.chat.chat_client import ChatClient, Failed, Patience
-from judge_audit.judges.chat.chat_replies import NoLogprobs, ReplyReader, Usage, served_by, short, usage_of
+from judge_audit.judges.chat.chat_replies import NoLogprobs, ReplyReader, Usage, served_by, usage_of
 from judge_audit.judges.chat.chat_requests import SLOT, ChatRequest, characters
 from judge_audit.judges.pairwise.chat_judges import Comparer
-from judge_audit.judges.pairwise.endpoint import PairReader, pair_request_of
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
+from judge_audit.judges.reply_parser import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,7 +183,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     rule = rule_of(card)
     request, reader = request_of(card, files, rule), reader_of(card, files, rule)
     if card.compares:
-        request, reader = pair_request_of(card, files, request), PairReader("text", rule, card.dimensions[0])
+        request, reader = in_pairs(card, files, request, reader)
     key = read_key(card, files)
     hidden = Hidden(key)
     refuse_key_in(card, key, files)

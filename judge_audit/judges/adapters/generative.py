@@ -14,9 +14,9 @@ from judge_audit.core.digests import text_digest
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.reply_rules import rule_of
 from judge_audit.judges.chat.chat_cards import claims_of, reader_of, request_of
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.chat.chat_requests import SLOT
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
+from judge_audit.judges.reply_parser import short
 from judge_audit.judges.runtimes.model_folders import CODE, SETTINGS, WORDS
 from judge_audit.judges.runtimes.pytorch_runtime import device_of, runtime_of, torch_of
 from judge_audit.judges.runtimes.transformers_runtime import (

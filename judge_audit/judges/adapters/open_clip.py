@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.judges.cards.card_files import CardFiles
-from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.reply_parser import short
 from judge_audit.judges.runtimes.embedding import (
     MOST_TEXTS,
     EmbeddingJudge,

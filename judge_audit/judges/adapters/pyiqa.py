@@ -16,8 +16,8 @@ from judge_audit.core.digests import file_digest, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.redaction import secrets_around
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
+from judge_audit.judges.reply_parser import short
 from judge_audit.judges.runtimes.pytorch_runtime import (
     OneByOneJudge,
     device_of,

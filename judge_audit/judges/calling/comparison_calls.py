@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from judge_audit.core.prefetch import ahead
 from judge_audit.core.vocabulary import Choice, Region, State
-from judge_audit.judges.calling.asking import ask_batch, comparing
-from judge_audit.judges.calling.failure_policy import kept
+from judge_audit.judges.calling.asking import ask_batch, comparing, kept
 from judge_audit.judges.calling.score_calls import runtime_id
 from judge_audit.judges.pairwise.protocol import Comparison
 from judge_audit.stimuli.axes import fingerprint
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import ComparisonsRow, ItemsRow, ProbesRow
     from numpy.typing import NDArray
 
+    from judge_audit.judges.calling.asking import Heard
     from judge_audit.judges.calling.budget import Budget
-    from judge_audit.judges.calling.failure_policy import Heard
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference
     from judge_audit.stimuli.planning.comparisons import Asked, Key

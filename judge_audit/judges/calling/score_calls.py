@@ -15,8 +15,7 @@ from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.prefetch import ahead
 from judge_audit.core.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
-from judge_audit.judges.calling.asking import ask_batch, scoring
-from judge_audit.judges.calling.failure_policy import kept
+from judge_audit.judges.calling.asking import ask_batch, kept, scoring
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.rendering import Drawing, Drawn
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import CallsRow, ItemsRow, ProbesRow, ScoresRow
     from numpy.typing import NDArray
 
+    from judge_audit.judges.calling.asking import Heard
     from judge_audit.judges.calling.budget import Budget
-    from judge_audit.judges.calling.failure_policy import Heard
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
     from judge_audit.stimuli.axes.axis import Axis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.judges.chat.chat_replies import ReplyReader
@@ -83,6 +84,19 @@ def reader_of(card: Card, files: CardFiles, rule: ReplyRule) -> ReplyReader:
     elif card.settings.get("tokens"):
         files.fault("tokens", "tokens belong to answer: expected.")
     return ReplyReader(answer, rule, card.dimensions[0], tokens)
+
+
+def in_pairs(
+    card: Card, files: CardFiles, request: ChatRequest, reader: ReplyReader
+) -> tuple[ChatRequest, ReplyReader]:
+    """Read how a judge that compares is asked and how its answers become choices, or note what is wrong."""
+    if request.answer not in {"text", "json"}:
+        files.fault("answer", f"a judge that compares answers text or json, not {request.answer}.")
+    labels = tuple(card.settings.get("picture", {}).get("labels", ()))
+    return (
+        replace(request, compares=True, labels=labels),
+        replace(reader, answer="text", tokens={}, compares=True),
+    )
 
 
 def _tokens(card: Card) -> dict[str, float]:

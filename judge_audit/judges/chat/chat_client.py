@@ -19,7 +19,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import UsageError
-from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.reply_parser import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.vocabulary import State
+from judge_audit.judges.pairwise import preference_parser
+from judge_audit.judges.pairwise.chat_judges import reply_of
 from judge_audit.judges.protocol import Reply
-from judge_audit.judges.reply_parser import LONGEST, REFUSAL, combined, read_reply
+from judge_audit.judges.reply_parser import LONGEST, REFUSAL, combined, read_reply, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
 
 VERSION = "1"
 """Raised whenever the same answer would be read otherwise."""
-
-MOST_RAW = 4_000
-"""Characters of a reply that are kept."""
 
 LEAST_MASS = 0.5
 """Probability that the score tokens must hold together for their expectation to be a score."""
@@ -58,16 +57,20 @@ class ReplyReader:
         rule: How texts are read.
         dimension: The one sub-score that token probabilities give.
         tokens: Score tokens (lower case) and their values, for `expected`.
+        compares: Whether texts are choices: 1 for the first picture, 0 for the second, ½ for a tie.
     """
 
     answer: Answer
     rule: ReplyRule
     dimension: str
     tokens: Mapping[str, float] = field(default_factory=dict)
+    compares: bool = False
 
     @property
     def version(self) -> str:
         """Version of the reading, with what the card tells it."""
+        if self.compares:
+            return f"pairs {preference_parser.VERSION}"
         if self.answer in {"text", "json"}:
             return f"{VERSION}/{self.rule.version}"
         return f"{VERSION}/{text_digest(canonical_json(dict(self.tokens)))[:8]}" if self.tokens else VERSION
@@ -103,6 +106,8 @@ class ReplyReader:
         return self._of_text(text)
 
     def _of_text(self, text: str) -> Reply:
+        if self.compares:
+            return reply_of(text)
         found = read_reply(text[: LONGEST + 1], self.rule)
         found |= combined(found, self.rule)
         states = {name: state for name, (value, state) in found.items() if value is None}
@@ -161,12 +166,6 @@ def served_by(content: Any) -> str:  # noqa: ANN401 - whatever the endpoint sent
         return ""
     told = (content.get("model"), content.get("system_fingerprint"))
     return short(" ".join(part for part in told if isinstance(part, str) and part), 200)
-
-
-def short(text: str, most: int = MOST_RAW) -> str:
-    """Keep the beginning of a text, and say how much was left out; what no table can hold is replaced."""
-    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} characters more)"
 
 
 def _first(content: Any) -> dict[str, Any] | None:  # noqa: ANN401 - whatever the endpoint sent

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from judge_audit.core.vocabulary import OVERALL, Choice, State
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.pairwise.preference_parser import read_preference
 from judge_audit.judges.pairwise.protocol import Comparison, Preference, Undecided, without_scores
 from judge_audit.judges.protocol import PricedJudge, Reply, Stimulus, Unanswered
+from judge_audit.judges.reply_parser import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

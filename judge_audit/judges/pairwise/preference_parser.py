@@ -11,9 +11,8 @@ import re
 from typing import Any
 
 from judge_audit.core.vocabulary import Choice, State
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.pairwise.protocol import Preference
-from judge_audit.judges.reply_parser import FENCE, LONGEST, NOTHING, REFUSAL
+from judge_audit.judges.reply_parser import FENCE, LONGEST, NOTHING, REFUSAL, short
 
 VERSION = "1"
 """Raised whenever the same reply would be read otherwise."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.protocol import Reply, Stimulus
+from judge_audit.judges.reply_parser import short
 from judge_audit.judges.runtimes.preprocessing import MOST_PIXELS
 from judge_audit.judges.runtimes.pytorch_runtime import numbers
 

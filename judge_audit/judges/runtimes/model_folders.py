@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.judges.cards.redaction import secrets_around
-from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.reply_parser import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

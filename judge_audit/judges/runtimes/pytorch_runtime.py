@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import UsageError
-from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.reply_parser import short
 from judge_audit.judges.runtimes.heads import LayersHead, layers_of
 from judge_audit.judges.runtimes.model_folders import stream_digest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.reply_parser import short
 from judge_audit.judges.runtimes.model_folders import CODE, FILES, model_folder, no_safetensors
 from judge_audit.judges.runtimes.pytorch_runtime import missing
 
