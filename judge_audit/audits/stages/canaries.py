@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import CanaryNightsRow
 
 from judge_audit.audits.inputs import planned_pixels
 from judge_audit.audits.stages.answers import register
@@ -14,7 +15,7 @@ from judge_audit.audits.stages.budget import budget_of
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import say
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.calling.budget import BudgetReached
 from judge_audit.judges.calling.score_calls import score_block
@@ -112,8 +113,7 @@ def watch(setup: ScoringSetup, items: pa.Table, probes: pa.Table, audit_id: str)
     setup = setup.at_epoch(past.epoch(setup.judge.card))
     asking = _asking(setup, items, probes, past, audit_id, number)
     bought = _ask(asking, past, _times(past, asking))
-    row = _decided(asking, bought)
-    return watched(row, row.pop("bought"))
+    return watched(*_decided(asking, bought))
 
 
 def _see_enough(setup: ScoringSetup) -> None:
@@ -199,7 +199,7 @@ def _keep(
     )
 
 
-def _decided(asking: _Asking, bought: int) -> Row:
+def _decided(asking: _Asking, bought: int) -> tuple[CanaryNightsRow, int]:
     """Judge what came back, ask more where something looks odd, and write it down; what was written first counts."""
     setup, card = asking.setup, asking.card
     limits = read_limits(setup.configuration.limits)
@@ -224,7 +224,7 @@ def _decided(asking: _Asking, bought: int) -> Row:
     row["asked"] = len(_held(past, asking.number))
     setup.lake.commit({"canary_nights": from_rows("canary_nights", [row])})
     nights = setup.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)
-    return {**nights.to_pylist()[0], "bought": bought}
+    return rows_of(nights, CanaryNightsRow)[0], bought
 
 
 def _compared(asking: _Asking, past: Past) -> Compared:

@@ -161,15 +161,15 @@ class CommandJudge:
         if self.card.compares:
             return _choice(answer, raw)
         if isinstance(answer.get("text"), str):
-            found = read_reply(answer["text"], self.rule)
+            values = read_reply(answer["text"], self.rule)
         else:
-            told = answer.get("scores")
-            told = told if isinstance(told, dict) else {self.card.dimensions[0]: answer.get("score")}
-            known = {str(name): value for name, value in told.items() if str(name) in self.card.dimensions}
-            found = {name: _found(value) for name, value in known.items()}
-        found |= combined(found, self.rule)
-        scores = {name: value for name, (value, _) in found.items() if value is not None}
-        states = {name: state for name, (value, state) in found.items() if value is None}
+            scored = answer.get("scores")
+            scored = scored if isinstance(scored, dict) else {self.card.dimensions[0]: answer.get("score")}
+            known = {str(name): value for name, value in scored.items() if str(name) in self.card.dimensions}
+            values = {name: _found(value) for name, value in known.items()}
+        values |= combined(values, self.rule)
+        scores = {name: value for name, (value, _) in values.items() if value is not None}
+        states = {name: state for name, (value, state) in values.items() if value is None}
         state = State.OK if scores else next(iter(states.values()), State.EMPTY)
         return Reply(
             scores, state, "" if scores and "text" not in answer and not states else raw, states=states
@@ -201,11 +201,11 @@ def _found(value: Any) -> tuple[float | None, State]:  # noqa: ANN401 - whatever
 
 def _choice(answer: Mapping[str, Any], raw: str) -> Reply:
     """Read which of two pictures the program named."""
-    told = answer.get("choice", answer.get("text"))
-    found = reply_of(told) if isinstance(told, str) else Reply(state=State.EMPTY)
-    if told is not None and not isinstance(told, str):
-        found = Reply(state=State.UNPARSABLE)
-    return found if found.state == State.OK and "text" not in answer else replace(found, raw=raw)
+    choice = answer.get("choice", answer.get("text"))
+    reply = reply_of(choice) if isinstance(choice, str) else Reply(state=State.EMPTY)
+    if choice is not None and not isinstance(choice, str):
+        reply = Reply(state=State.UNPARSABLE)
+    return reply if reply.state == State.OK and "text" not in answer else replace(reply, raw=raw)
 
 
 def _question(folder: Path, at: int, stimulus: Stimulus) -> dict[str, Any]:
@@ -233,14 +233,14 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     key = read_key(card, files)
     folder = (card.origin.parent if card.origin else project or Path.cwd()).resolve()
     words = [str(word) for word in card.settings["command"]]
-    told = _identity_of(card, files, folder, words)
+    parts = _identity_of(card, files, folder, words)
     program = _program_of(files, folder, words)
     refuse_key_in(card, key, files)
     files.raise_faults()
     identified = replace(
         card,
-        target=canonical_json(told),
-        weights=card.weights or text_digest(*(part for part in told if part.startswith("sha256:"))),
+        target=canonical_json(parts),
+        weights=card.weights or text_digest(*(part for part in parts if part.startswith("sha256:"))),
         pinned=card.pinned or not card.weights,
         parser_version=f"{card.parser_version}/{f'pairs {VERSION}' if card.compares else rule.version}",
         runtime=f"{program.name}",
@@ -263,12 +263,12 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
 def _program_of(files: CardFiles, folder: Path, words: Sequence[str]) -> Path:
     """Find the program: beside the card if it is written as a path, else where programs lie."""
     first = words[0]
-    found = shutil.which(str(folder / first) if "/" in first or "\\" in first else first)
-    if found is None:
+    path = shutil.which(str(folder / first) if "/" in first or "\\" in first else first)
+    if path is None:
         example = 'For example: command: ["python3", "score.py"].'
         files.fault("command", f"there is no program {first} that can be started. {example}")
         return Path(first)
-    return Path(found)
+    return Path(path)
 
 
 def _identity_of(card: Card, files: CardFiles, folder: Path, words: Sequence[str]) -> list[str]:
@@ -276,10 +276,10 @@ def _identity_of(card: Card, files: CardFiles, folder: Path, words: Sequence[str
 
     A program of which nothing is digested or declared is refused: a new version of it would go unseen.
     """
-    told, unread = [], []
+    parts, unread = [], []
     for at, word in enumerate(words):
         if at == 0 and (launcher := LAUNCHER.match(Path(word).name)):
-            told.append(launcher[1])
+            parts.append(launcher[1])
             continue
         path = folder / word
         named = at > 0 or "/" in word or "\\" in word
@@ -289,26 +289,26 @@ def _identity_of(card: Card, files: CardFiles, folder: Path, words: Sequence[str
         if stat.S_ISREG(mode):
             name = f"command: {word}"
             files.read(name, word, MOST_FILE_BYTES)
-            told.append(files.digests.get(name, word))
+            parts.append(files.digests.get(name, word))
         else:
-            told.append(word)
+            parts.append(word)
             if stat.S_ISDIR(mode):
                 unread.append(word)
     for name in card.settings.get("files", ()):
         files.read(f"files: {name}", name, MOST_FILE_BYTES)
-        told.append(files.digests.get(f"files: {name}", name))
+        parts.append(files.digests.get(f"files: {name}", name))
     if card.weights:
-        return told
+        return parts
     if unread:
         files.fault(
             "weights",
             f"{', '.join(unread)} is a folder, of which no digest is taken. Say by weights: what version it is, e.g. "
             "weights: 2026-11-03.",
         )
-    elif not any(part.startswith("sha256:") for part in told):
+    elif not any(part.startswith("sha256:") for part in parts):
         files.fault(
             "files",
             "nothing tells one version of this program from another. Name its files, for example files: [score.py, "
             "weights.bin], or declare its version by weights: 2026-11-03.",
         )
-    return told
+    return parts

@@ -71,14 +71,14 @@ class GenerativeJudge:
 
     def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
         """Ask for every picture by itself."""
-        found = []
+        replies = []
         for stimulus in stimuli:
             with self._lock, self.torch.inference_mode():
-                given = self._input(stimulus)
-                found.append(
-                    self._rewarded(given) if self.reader is None else self._written(given, self.reader)
+                inputs = self._input(stimulus)
+                replies.append(
+                    self._rewarded(inputs) if self.reader is None else self._written(inputs, self.reader)
                 )
-        return found
+        return replies
 
     def _input(self, stimulus: Stimulus) -> Model:
         """Make the model's input: the message in the model's own chat template, with the picture."""
@@ -91,27 +91,29 @@ class GenerativeJudge:
         if self.request.system:
             system = [{"type": "text", "text": self.request.system}]
             messages.insert(0, {"role": "system", "content": system})
-        given = self.processor.apply_chat_template(
+        inputs = self.processor.apply_chat_template(
             messages,
             add_generation_prompt=self.reader is not None,
             tokenize=True,
             return_dict=True,
             return_tensors="pt",
         )
-        return given.to(self.model.device, self.model.dtype)
+        return inputs.to(self.model.device, self.model.dtype)
 
-    def _rewarded(self, given: Model) -> Reply:
+    def _rewarded(self, inputs: Model) -> Reply:
         """Read the head: a number per dimension; of [μ, σ] for one dimension, the mean."""
-        values = [float(value) for value in self.model(**given).logits[0].double().cpu()]
+        values = [float(value) for value in self.model(**inputs).logits[0].double().cpu()]
         names = self.card.dimensions
         raw = f"mean and spread: {values}" if len(values) > len(names) else ""
-        return Reply(dict(zip(names, values, strict=False)), raw=raw, tokens=int(given["input_ids"].shape[1]))
+        return Reply(
+            dict(zip(names, values, strict=False)), raw=raw, tokens=int(inputs["input_ids"].shape[1])
+        )
 
-    def _written(self, given: Model, reader: ReplyReader) -> Reply:
+    def _written(self, inputs: Model, reader: ReplyReader) -> Reply:
         """Have the model write, and read that as an endpoint's answer."""
-        start = given["input_ids"].shape[1]
+        start = inputs["input_ids"].shape[1]
         made = self.model.generate(
-            **given, **_sampling(self.request.decoding), return_dict_in_generate=True, output_logits=True
+            **inputs, **_sampling(self.request.decoding), return_dict_in_generate=True, output_logits=True
         )
         numbers = made.sequences[0][start:].tolist()
         endings = self.model.generation_config.eos_token_id
@@ -145,9 +147,9 @@ class GenerativeJudge:
 def _sampling(decoding: Mapping[str, Any]) -> dict[str, Any]:
     """Give what `generate` is told: greedy unless the card sets a temperature."""
     temperature = float(decoding.get("temperature") or 0)
-    told: dict[str, Any] = {"max_new_tokens": int(decoding["max_tokens"]), "do_sample": temperature > 0}
+    options: dict[str, Any] = {"max_new_tokens": int(decoding["max_tokens"]), "do_sample": temperature > 0}
     chance = {"temperature": temperature, "top_p": float(decoding.get("top_p") or 1), "top_k": 0}
-    return told | (chance if temperature > 0 else dict.fromkeys(chance))
+    return options | (chance if temperature > 0 else dict.fromkeys(chance))
 
 
 def build(card: Card, *, project: Path | None = None) -> Judge:
@@ -223,9 +225,11 @@ def _wanted(tokenizer: Model, reader: ReplyReader | None) -> dict[int, str]:
         return {}
     words = set(reader.tokens or {"yes": 1.0, "no": 0.0})
     numbers = range(len(tokenizer))
-    told = tokenizer.batch_decode([[number] for number in numbers])
+    words_by_number = tokenizer.batch_decode([[number] for number in numbers])
     return {
-        number: word for number, word in zip(numbers, told, strict=True) if word.strip().casefold() in words
+        number: word
+        for number, word in zip(numbers, words_by_number, strict=True)
+        if word.strip().casefold() in words
     }
 
 

@@ -126,11 +126,11 @@ def _inferencer(
     package: OwnPackage, checkpoint: Path | None, config: Path | None, device: str, files: CardFiles
 ) -> Model:
     """Have the package load its model, or note why it cannot."""
-    told = {} if config is None else {"config_path": str(config)}
+    options = {} if config is None else {"config_path": str(config)}
     try:
         with unheard():
             maker = package.module.HPSv3RewardInferencer
-            return maker(checkpoint_path=str(checkpoint), device=device, **told)
+            return maker(checkpoint_path=str(checkpoint), device=device, **options)
     except Exception as error:  # noqa: BLE001 - a package and the hub fail in every way there is
         files.fault(
             "checkpoint",

@@ -130,12 +130,12 @@ def _model(
         )
         return None
     try:
-        told = model.load_state_dict(state, strict=False)
+        loading = model.load_state_dict(state, strict=False)
     except RuntimeError as error:
         files.fault("checkpoint", f"its tensors have other shapes than the model ({reason_of(error)}).")
         return None
     used = {name for name, _ in model.named_parameters() if not name.startswith(UNUSED)}
-    if lost := sorted(used & set(told.missing_keys)):
+    if lost := sorted(used & set(loading.missing_keys)):
         files.fault(
             "checkpoint",
             f"it lacks {len(lost)} tensors that the model has (first: {lost[0]}); they would be random numbers. For "

@@ -94,14 +94,14 @@ class OnnxJudge:
         sizes: dict[tuple[int, ...], list[int]] = {}
         for at, entry in enumerate(shown):
             sizes.setdefault(entry.shape, []).append(at)
-        found: dict[int, Reply] = {}
+        reply_at: dict[int, Reply] = {}
         for places in sizes.values():
             embeddings = self._run(np.stack([shown[at] for at in places]))
             prompts = [stimuli[at].prompt for at in places]
             self._hold_to(embeddings.shape[1])
             replies = replies_of(self.head, embeddings, prompts, self.card.dimensions)
-            found |= dict(zip(places, replies, strict=True))
-        return [found[at] for at in range(len(stimuli))]
+            reply_at |= dict(zip(places, replies, strict=True))
+        return [reply_at[at] for at in range(len(stimuli))]
 
     def _run(self, pictures: NDArray[Any]) -> NDArray[np.float64]:
         """Run the model; a fixed batch is filled up with the last picture.
@@ -185,7 +185,7 @@ def _runtime(card: Card) -> Any:  # noqa: ANN401 - the module
 def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401 - the module, a session
     """Start a session, or note why not."""
     content = files.read("model", card.settings["model"], MOST_MODEL_BYTES)
-    held = {
+    weights = {
         _location(name): files.read(_external(name), name, MOST_EXTERNAL_BYTES)
         for name in card.settings.get("external", ())
     }
@@ -195,7 +195,7 @@ def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401
         files.fault("providers", f"{', '.join(strangers)} is not here; there are {', '.join(there)}.")
     if content is not None:
         files.hold(card, files.digests["model"], "model")
-    if content is None or None in held.values() or strangers:
+    if content is None or None in weights.values() or strangers:
         return None
     options = runtime.SessionOptions()
     options.log_severity_level = 4
@@ -205,9 +205,11 @@ def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401
     with tempfile.TemporaryDirectory() as empty:
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", empty)
         try:
-            if held:
-                sizes = [len(part) for part in held.values() if part is not None]
-                options.add_external_initializers_from_files_in_memory(list(held), list(held.values()), sizes)
+            if weights:
+                sizes = [len(part) for part in weights.values() if part is not None]
+                options.add_external_initializers_from_files_in_memory(
+                    list(weights), list(weights.values()), sizes
+                )
             session = runtime.InferenceSession(content, options, providers=providers)
         except Exception as error:  # noqa: BLE001 - ONNX Runtime's errors share no class of their own
             outside = empty in str(error) or "xternal data" in str(error)
@@ -228,18 +230,18 @@ def _identified(
     outputs: Sequence[str],
 ) -> Card:
     """Write into the card what makes the judge the judge: digests in place of paths, defaults spelt out."""
-    told = {
+    identity = {
         name: files.digests.get(f"head.{name}", value) for name, value in head.items() if name != "template"
     }
     if head["kind"] == "text":
-        told["logit_scale"] = float(head.get("logit_scale", 1.0))
+        identity["logit_scale"] = float(head.get("logit_scale", 1.0))
     external = {_location(name): files.digests[_external(name)] for name in card.settings.get("external", ())}
     return replace(
         card,
         weights=files.digests["model"],
         pinned=True,
         preprocessing=preprocessing.identity(),
-        decoding={"outputs": list(outputs), "head": told, "external": external},
+        decoding={"outputs": list(outputs), "head": identity, "external": external},
         prompt_template=head.get("template", "{}") if head["kind"] == "text" else "",
         needs_prompt=card.needs_prompt or head["kind"] == "text",
     )
@@ -280,14 +282,12 @@ def _input_of(session: Any, card: Card, preprocessing: Preprocessing, files: Car
             "preprocessing.dtype", f"{preprocessing.dtype} was said, and the model takes {entry.type}."
         )
     height, width = preprocessing.shape or (None, None)
-    given = (None, 3, height, width) if preprocessing.layout == "NCHW" else (None, height, width, 3)
+    made = (None, 3, height, width) if preprocessing.layout == "NCHW" else (None, height, width, 3)
     sizes = _fixed(entry.shape) or [None] * 4
     wanted_shape = " × ".join(str(side) for side in entry.shape)
-    if len(sizes) != 4 or any(
-        size and side and size != side for size, side in zip(sizes, given, strict=True)
-    ):
-        files.fault("preprocessing", f"it makes {_as_text(given)}, and the model takes {wanted_shape}.")
-    elif any(size and not side for size, side in zip(sizes[1:], given[1:], strict=True)):
+    if len(sizes) != 4 or any(size and side and size != side for size, side in zip(sizes, made, strict=True)):
+        files.fault("preprocessing", f"it makes {_as_text(made)}, and the model takes {wanted_shape}.")
+    elif any(size and not side for size, side in zip(sizes[1:], made[1:], strict=True)):
         files.fault(
             "preprocessing",
             f"pictures keep different sizes, and the model takes {wanted_shape}; crop, squash or pad.",

@@ -80,12 +80,12 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         files.hold(card, files.digests["checkpoint"], "checkpoint")
     files.raise_faults()
     assert state is not None
-    encoder, told = _loaded(torch, library, card, files, folder, state, device)
+    encoder, about = _loaded(torch, library, card, files, folder, state, device)
     files.raise_faults()
     assert encoder is not None
     runtime = runtime_of(torch, device, open_clip=library.__version__, torchvision=version("torchvision"))
-    identified = replace(_identified(card, files, told), runtime=runtime)
-    judge = EmbeddingJudge(identified, encoder, head, _short_side(told["preprocessing"]))
+    identified = replace(_identified(card, files, about), runtime=runtime)
+    judge = EmbeddingJudge(identified, encoder, head, _short_side(about["preprocessing"]))
     return checked(judge, files, *([folder] if folder is not None else []))
 
 
@@ -197,8 +197,8 @@ def _loaded(
         factor=float(state["logit_scale"].double().exp()),
         offset=float(bias.detach().double()) if bias is not None else 0.0,
     )
-    told = {"preprocessing": shown, "config": library.get_model_config(name), "most": most}
-    return encoder, {**told, "tokenizer": _digest_of(tokenizer)}
+    about = {"preprocessing": shown, "config": library.get_model_config(name), "most": most}
+    return encoder, {**about, "tokenizer": _digest_of(tokenizer)}
 
 
 def _fitted(library: Library, model: Model, state: dict[str, Model]) -> dict[str, Model]:
@@ -207,9 +207,9 @@ def _fitted(library: Library, model: Model, state: dict[str, Model]) -> dict[str
     if "positional_embedding" in state and not hasattr(model, "positional_embedding"):
         state = library.factory.convert_to_custom_text_state_dict(state)
     for name in ("logit_scale", "logit_bias"):
-        held = getattr(model, name, None)
-        if name in state and held is not None:
-            state[name] = state[name].reshape(held.shape)
+        parameter = getattr(model, name, None)
+        if name in state and parameter is not None:
+            state[name] = state[name].reshape(parameter.shape)
     return state
 
 
@@ -220,21 +220,21 @@ def _digest_of(tokenizer: Model) -> str:
         ranks = [list(pair) for pair in getattr(tokenizer, "bpe_ranks", {})]
         return text_digest(type(tokenizer).__name__, canonical_json([tokenizer.encoder, ranks]))
     backend = getattr(inner, "backend_tokenizer", None)
-    told = backend.to_str() if backend is not None else canonical_json(inner.get_vocab())
-    return text_digest(type(tokenizer).__name__, told)
+    vocabulary = backend.to_str() if backend is not None else canonical_json(inner.get_vocab())
+    return text_digest(type(tokenizer).__name__, vocabulary)
 
 
-def _identified(card: Card, files: CardFiles, told: dict[str, Any]) -> Card:
+def _identified(card: Card, files: CardFiles, about: dict[str, Any]) -> Card:
     """Write into the card what makes the judge the judge: digests in place of paths, defaults spelt out."""
-    architecture = canonical_json(told["config"]) if told["config"] else card.settings["model"]
+    architecture = canonical_json(about["config"]) if about["config"] else card.settings["model"]
     decoding = {"config": text_digest(architecture)}
-    decoding |= answer_identity(card, files, told["tokenizer"], told["most"])
+    decoding |= answer_identity(card, files, about["tokenizer"], about["most"])
     return replace(
         card,
         weights=files.digests["checkpoint"],
         pinned=True,
         preprocessing={
-            **told["preprocessing"],
+            **about["preprocessing"],
             "backend": "torchvision, pillow",
             "dtype": str(card.settings.get("dtype", "float32")),
         },

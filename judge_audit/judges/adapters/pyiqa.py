@@ -117,6 +117,6 @@ def _digest(metric: Model) -> str:
     """Digest the tensors of a metric by name."""
     words = []
     for name, tensor in sorted(metric.state_dict().items()):
-        held = tensor.detach().cpu().contiguous()
-        words += [name, str(held.dtype), str(tuple(held.shape)), file_digest(held.numpy().tobytes())]
+        values = tensor.detach().cpu().contiguous()
+        words += [name, str(values.dtype), str(tuple(values.shape)), file_digest(values.numpy().tobytes())]
     return "sha256:" + text_digest(*words)

@@ -165,8 +165,8 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     except UsageError as error:
         if card.origin is None:
             raise
-        told = f'{error} For example: target: "my_judge:score".'
-        raise InputError([Fault(card.origin.name, 0, "target", told)], ADVICE) from error
+        message = f'{error} For example: target: "my_judge:score".'
+        raise InputError([Fault(card.origin.name, 0, "target", message)], ADVICE) from error
     if isinstance(loaded, Judge):
         return loaded
     if card.compares or compares(loaded):

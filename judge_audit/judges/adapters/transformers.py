@@ -63,8 +63,8 @@ def _see(model: Model, pictures: Model) -> Model:
 
 def _features(answer: Model) -> Model:
     """Take the embedding out of what a tower answers: a tensor (transformers 4), or an object that holds one."""
-    held = (getattr(answer, name, None) for name in FEATURES)
-    return next((found for found in held if found is not None), answer)
+    embeddings = (getattr(answer, name, None) for name in FEATURES)
+    return next((embedding for embedding in embeddings if embedding is not None), answer)
 
 
 def build(card: Card, *, project: Path | None = None) -> Judge:
@@ -89,11 +89,11 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     files.raise_faults()
     assert folder is not None
     assert around is not None
-    encoder, told = _loaded(torch, transformers, card, files, (folder, around), device)
+    encoder, about = _loaded(torch, transformers, card, files, (folder, around), device)
     files.raise_faults()
     runtime = runtime_of(torch, device, transformers=transformers.__version__)
-    identified = replace(_identified(card, files, folder, around, told), runtime=runtime)
-    side = told["processor"].get("size", {}).get("shortest_edge")
+    identified = replace(_identified(card, files, folder, around, about), runtime=runtime)
+    side = about["processor"].get("size", {}).get("shortest_edge")
     return checked(EmbeddingJudge(identified, encoder, head, side), files, folder, around)
 
 
@@ -155,19 +155,19 @@ def _tokenizer(transformers: Library, files: CardFiles, folder: ModelFolder) -> 
 
 
 def _identified(
-    card: Card, files: CardFiles, folder: ModelFolder, around: ModelFolder, told: dict[str, Any]
+    card: Card, files: CardFiles, folder: ModelFolder, around: ModelFolder, about: dict[str, Any]
 ) -> Card:
     """Write into the card what makes the judge the judge: digests in place of paths, defaults spelt out."""
     settings = card.settings
     tokenizer = text_digest(*(part for pair in around.part(*WORDS).items() for part in pair))
     decoding = {"config": folder.part("config.json"), "code": folder.part(CODE)}
-    decoding |= answer_identity(card, files, tokenizer, told["most"])
+    decoding |= answer_identity(card, files, tokenizer, about["most"])
     backend, dtype = settings.get("backend", "pillow"), settings.get("dtype", "float32")
     return replace(
         card,
         weights=folder.weights(),
         pinned=True,
-        preprocessing={**told["processor"], "backend": backend, "dtype": dtype},
+        preprocessing={**about["processor"], "backend": backend, "dtype": dtype},
         decoding=decoding,
         needs_prompt=card.needs_prompt or not settings.get("head"),
     )

@@ -111,10 +111,10 @@ class Way(Generic[Question, Answer]):
         except AuditError:
             raise
         except Exception as caught:  # noqa: BLE001 - a judge may raise anything
-            given = self.answers_in(caught)
-            if given is None:
+            partial = self.answers_in(caught)
+            if partial is None:
                 return None, caught
-            answers, error = given, caught
+            answers, error = partial, caught
         if len(answers) != len(questions):
             raise UsageError(
                 f"the judge “{self.name}” gave {len(answers)} answers to {len(questions)} {self.questions}; "
@@ -129,13 +129,13 @@ class Way(Generic[Question, Answer]):
             return answers, error
         if len(questions) == 1:
             return [self._failed(error, 1)], error
-        found: list[Answer] = []
+        replies: list[Answer] = []
         last: Exception | None = None
         for question in questions:
             alone, error = self._attempt([question])
-            found += [self._failed(error, 2)] if alone is None else alone
+            replies += [self._failed(error, 2)] if alone is None else alone
             last = error if alone is None else last
-        return found, last
+        return replies, last
 
     def _failed(self, error: Exception | None, attempts: int) -> Answer:
         text = f"{type(error).__name__}: {error}"[:500]
@@ -147,18 +147,18 @@ class Way(Generic[Question, Answer]):
         """Ask as many questions as the budget reaches, from the first on."""
         if budget is None or not questions:
             return self.all(questions) if questions else ([], None)
-        found: list[Answer] = []
+        replies: list[Answer] = []
         last: Exception | None = None
-        while len(found) < len(questions):
-            left = questions[len(found) :]
+        while len(replies) < len(questions):
+            left = questions[len(replies) :]
             with budget.taken([self.price(budget, entry) for entry in left]) as taken:
                 if not taken.count:
                     break
                 answers, error = self.all(left[: taken.count])
                 taken.settled = sum(answer.cost for answer in answers)
-            found += answers
+            replies += answers
             last = error or last
-        return found, last
+        return replies, last
 
 
 def scoring(judge: Judge) -> Way[Stimulus, Reply]:

@@ -146,13 +146,13 @@ def _drawn(
         planned = work[start : start + batch_size]
         batch = []
         for asked in planned:
-            held = answered.get(asked.key)
-            if settled(held, renderer):
+            known = answered.get(asked.key)
+            if settled(known, renderer):
                 continue
             left, right = pictures.drawn(asked.left), pictures.drawn(asked.right)
-            failed = held is not None and held["state"] == State.FAILED
+            failed = known is not None and known["state"] == State.FAILED
             shown = Shown(asked, left, right, left.digest == right.digest, failed_before=failed)
-            same = held is not None and (held["left_digest"], held["right_digest"]) == (
+            same = known is not None and (known["left_digest"], known["right_digest"]) == (
                 left.digest,
                 right.digest,
             )

@@ -119,17 +119,17 @@ def _drawn(  # noqa: PLR0913, PLR0917, C901 - what probes are drawn with
         for probe in probes:
             fresh: list[Drawn] = []
             key = (probe["probe_id"], probe["repeat"])
-            held = answered.get(key)
-            settled = held is not None and held["renderer"] == renderer and held["state"] != State.FAILED
+            known = answered.get(key)
+            settled = known is not None and known["renderer"] == renderer and known["state"] != State.FAILED
             if not settled and key not in asked:
                 asked.add(key)
                 if pixels is None:
                     pixels = load(item)
                     draw.scratch.begin(pixels, _mask(item, probes, mask))
                 drawn = draw.drawn(item, probe, pixels)
-                if held is not None and held["state"] == State.FAILED:
+                if known is not None and known["state"] == State.FAILED:
                     drawn = replace(drawn, failed_before=True)
-                if held is None or held["state"] == State.FAILED or held["pixel_digest"] != drawn.digest:
+                if known is None or known["state"] == State.FAILED or known["pixel_digest"] != drawn.digest:
                     fresh = [drawn]
             if probe["axis"] in SIGHT and SIGHT[probe["axis"]].alone:
                 yield 1, fresh
@@ -253,14 +253,14 @@ def score_control(
         kinds: Mismatch kinds by name, for the damaged members of pairs.
     """
     result = BatchResult()
-    seen: set[tuple[str, int]] = set()
+    done: set[tuple[str, int]] = set()
     first = min((item["source"] for item, _ in work), default="")
     for item, probes in work:
         for probe in probes:
             key = (probe["probe_id"], probe["repeat"])
-            if key in seen or key not in drawn or not control.answers(probe["axis"]):
+            if key in done or key not in drawn or not control.answers(probe["axis"]):
                 continue
-            seen.add(key)
+            done.add(key)
             if drawn[key]["state"] == State.INERT:
                 reply = Reply(state=State.INERT, attempts=0)
             else:

@@ -7,7 +7,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from judge_audit_schemas.rows import AuditsRow, CallsRow, CanaryNightsRow, ScoresRow
+from judge_audit_schemas.rows import (
+    AuditsRow,
+    CallsRow,
+    CanariesRow,
+    CanaryNightsRow,
+    CanaryScoresRow,
+    ScoresRow,
+)
 
 from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import State
@@ -45,8 +52,8 @@ class Past:
 
     lineage_id: str
     nights: dict[int, CanaryNightsRow]
-    asked: tuple[Row, ...]
-    scores: tuple[Row, ...]
+    asked: tuple[CanariesRow, ...]
+    scores: tuple[CanaryScoresRow, ...]
     ended: frozenset[int]
 
     def epoch(self, card: Card) -> int:
@@ -77,9 +84,8 @@ def read_past(lake: Lake, card: Card) -> Past:
     nights = {
         row["asking"]: row for row in rows_of(lake.read("canary_nights", lineage_id=name), CanaryNightsRow)
     }
-    asked, scores = (
-        tuple(lake.read(table, lineage_id=name).to_pylist()) for table in ("canaries", "canary_scores")
-    )
+    asked = tuple(rows_of(lake.read("canaries", lineage_id=name), CanariesRow))
+    scores = tuple(rows_of(lake.read("canary_scores", lineage_id=name), CanaryScoresRow))
     judges = sorted({row["judge_id"] for row in nights.values()})
     done = rows_of(lake.read("audits", status="complete", judge_id=judges), AuditsRow) if judges else []
     ended = frozenset(row["canary_asking"] for row in done if row["canary_asking"] is not None)
@@ -99,26 +105,26 @@ def answers_of(lake: Lake, card: Card, past: Past, asking: int, probes: Sequence
     Returns:
         Answers in the order of `probes` and of the card's dimensions.
     """
-    kept = {number for number in past.askings_of(card.epoch) if number < asking} | {asking}
-    told: dict[str, list[Dated]] = {name: [] for name in probes}
+    askings = {number for number in past.askings_of(card.epoch) if number < asking} | {asking}
+    answers: dict[str, list[Dated]] = {name: [] for name in probes}
     scores = _by_call(past.scores, ("asking", "probe_id", "repeat"))
     for row in past.asked:
-        if row["asking"] in kept and row["probe_id"] in told:
+        if row["asking"] in askings and row["probe_id"] in answers:
             key = (row["asking"], row["probe_id"], row["repeat"])
-            told[row["probe_id"]].append((float(row["asking"]), scores.get(key, {})))
-    for name, entry in _of_audits(lake, card, past, asking, kept, probes):
-        told[name].append(entry)
-    return _set_out([told[name] for name in probes], card.dimensions)
+            answers[row["probe_id"]].append((float(row["asking"]), scores.get(key, {})))
+    for name, entry in _of_audits(lake, card, past, asking, askings, probes):
+        answers[name].append(entry)
+    return _set_out([answers[name] for name in probes], card.dimensions)
 
 
 def _of_audits(
-    lake: Lake, card: Card, past: Past, asking: int, kept: set[int], probes: Sequence[str]
+    lake: Lake, card: Card, past: Past, asking: int, askings: set[int], probes: Sequence[str]
 ) -> Iterable[tuple[str, Dated]]:
     """Give what the judge said of the canaries in audits, dated by the asking before; it is of this epoch too."""
     key = {"judge_id": card.judge_id, "probe_id": list(probes)}
     calls = [row for row in rows_of(lake.read("calls", **key), CallsRow) if row["state"] not in NO_ANSWER]
     scores = _by_call(rows_of(lake.read("scores", **key), ScoresRow) if calls else (), ("probe_id", "repeat"))
-    began = {number: past.began(number) for number in kept}
+    began = {number: past.began(number) for number in askings}
     tonight = began[asking]
     for row in calls:
         at = row["called_at"]
@@ -133,23 +139,23 @@ def _of_audits(
 
 def _by_call(rows: Iterable[Row], names: Sequence[str]) -> dict[tuple[Any, ...], dict[str, float]]:
     """Gather the scores that are numbers by the call they belong to."""
-    found: dict[tuple[Any, ...], dict[str, float]] = {}
+    scores: dict[tuple[Any, ...], dict[str, float]] = {}
     for row in rows:
         if row["state"] == State.OK.value and row["value"] is not None:
-            found.setdefault(tuple(row[name] for name in names), {})[row["dimension"]] = row["value"]
-    return found
+            scores.setdefault(tuple(row[name] for name in names), {})[row["dimension"]] = row["value"]
+    return scores
 
 
-def _set_out(told: Sequence[Sequence[Dated]], dimensions: Sequence[str]) -> Answers:
-    width = max((len(entries) for entries in told), default=0)
-    values = np.full((len(told), width, len(dimensions)), np.nan)
-    given = np.zeros((len(told), width), bool)
-    times = np.zeros((len(told), width))
-    for at, entries in enumerate(told):
+def _set_out(answers: Sequence[Sequence[Dated]], dimensions: Sequence[str]) -> Answers:
+    width = max((len(entries) for entries in answers), default=0)
+    values = np.full((len(answers), width, len(dimensions)), np.nan)
+    is_given = np.zeros((len(answers), width), bool)
+    times = np.zeros((len(answers), width))
+    for at, entries in enumerate(answers):
         for place, (time, scores) in enumerate(sorted(entries, key=lambda entry: entry[0])):
-            given[at, place], times[at, place] = True, time
+            is_given[at, place], times[at, place] = True, time
             values[at, place] = [scores.get(name, np.nan) for name in dimensions]
-    return Answers(values, given, times)
+    return Answers(values, is_given, times)
 
 
 def services_of(past: Past, askings: Iterable[int]) -> tuple[str, ...]:

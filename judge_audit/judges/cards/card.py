@@ -168,8 +168,8 @@ class Card:
 
     def as_json(self) -> str:
         """Write the card as canonical JSON; a card holds no secrets, only names of variables that do."""
-        told = [entry.name for entry in fields(self) if entry.name != "origin"]
-        return canonical_json({name: getattr(self, name) for name in told})
+        names = [entry.name for entry in fields(self) if entry.name != "origin"]
+        return canonical_json({name: getattr(self, name) for name in names})
 
 
 def derived_card_schema() -> dict[str, Any]:
@@ -229,8 +229,8 @@ def card_of(content: Any, origin: str, kinds: Iterable[str] | None = None) -> Ca
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - only where a card is read
 
     if not isinstance(content, dict):
-        told = "a card is a mapping of fields, such as kind: onnx and name: our-judge."
-        raise InputError([Fault(origin, 0, "", told)], ADVICE)
+        about = "a card is a mapping of fields, such as kind: onnx and name: our-judge."
+        raise InputError([Fault(origin, 0, "", about)], ADVICE)
     if kinds is not None and (stranger := kind_fault(origin, content, kinds)):
         raise InputError([stranger], ADVICE)
     if message := unfit(content):
@@ -249,12 +249,12 @@ def card_of(content: Any, origin: str, kinds: Iterable[str] | None = None) -> Ca
         raise InputError(faults, "means says: the audit's name of a dimension, then the judge's own.")
     if faults := _comparing_faults(origin, content):
         raise InputError(faults, "A judge that compares two pictures answers left, right or tie.")
-    own = {name: told["default"] for name, told in schema["properties"].items() if "default" in told}
+    own = {name: about["default"] for name, about in schema["properties"].items() if "default" in about}
     content = {**own, **content}
     known = {entry.name for entry in fields(Card)}
-    given = {name: value for name, value in content.items() if name in known}
-    given["dimensions"] = tuple(content.get("dimensions", (OVERALL,)))
-    card = Card(**given, settings={name: value for name, value in content.items() if name not in known})
+    values = {name: value for name, value in content.items() if name in known}
+    values["dimensions"] = tuple(content.get("dimensions", (OVERALL,)))
+    card = Card(**values, settings={name: value for name, value in content.items() if name not in known})
     return replace(card, version=str(card.version))
 
 
@@ -263,14 +263,16 @@ def _means_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
     means, own = content.get("means", {}), content.get("dimensions", [OVERALL])
     faults = []
     for name, called in means.items():
-        twice = [other for other, held in means.items() if held == called and other != name]
+        twice = [other for other, meant in means.items() if meant == called and other != name]
         if called not in own:
             faults.append(Fault(origin, 0, f"means.{name}", f"“{called}” is not among the dimensions {own}."))
         elif twice:
             faults.append(Fault(origin, 0, f"means.{name}", f"“{called}” stands for {twice[0]} too."))
         elif name in own and called != name:
-            said = f"the judge has a dimension “{name}” of its own; it cannot be called “{called}” as well."
-            faults.append(Fault(origin, 0, f"means.{name}", said))
+            message = (
+                f"the judge has a dimension “{name}” of its own; it cannot be called “{called}” as well."
+            )
+            faults.append(Fault(origin, 0, f"means.{name}", message))
     return faults
 
 
@@ -291,11 +293,11 @@ def _comparing_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
 
 def unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds
     """Say what no card may hold: numbers that are none, and more than anyone writes (YAML may refer to itself)."""
-    waiting, seen = [content], 0
+    waiting, count = [content], 0
     while waiting:
         entry = waiting.pop()
-        seen += 1
-        if seen > MOST_ENTRIES:
+        count += 1
+        if count > MOST_ENTRIES:
             return f"a card holds at most {MOST_ENTRIES} entries; an alias (*name) may repeat far too much."
         if isinstance(entry, (int, float)) and not abs(entry) < LARGEST:
             return f"{entry} is not a number a card can hold."

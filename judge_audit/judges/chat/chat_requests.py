@@ -151,8 +151,8 @@ class ChatRequest:
             shown |= {"most_side": self.most_side, "interpolation": self.interpolation, "backend": "pillow"}
         if self.compares:
             shown["labels"] = list(self.labels)
-        told = {"system": self.system, "picture": self.place, "fields": dict(self.decoding), **self._form()}
-        return self.template, shown, {"answer": self.answer, **told}
+        fields = {"system": self.system, "picture": self.place, "fields": dict(self.decoding), **self._form()}
+        return self.template, shown, {"answer": self.answer, **fields}
 
 
 def png(image: NDArray[np.uint8]) -> bytes:
@@ -163,9 +163,9 @@ def png(image: NDArray[np.uint8]) -> bytes:
     """
     from PIL import Image  # noqa: PLC0415 - a tenth of a second that reading a card need not pay
 
-    held = io.BytesIO()
-    Image.fromarray(image).save(held, "PNG", compress_level=1)
-    return held.getvalue()
+    stream = io.BytesIO()
+    Image.fromarray(image).save(stream, "PNG", compress_level=1)
+    return stream.getvalue()
 
 
 def data_url(image: NDArray[np.uint8]) -> str:

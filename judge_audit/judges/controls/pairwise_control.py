@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from judge_audit_schemas.rows import LabelsRow
+
     from judge_audit.judges.protocol import Recipe
 
 TIED = 0.5
@@ -79,12 +81,12 @@ class PairedJudge:
             return Preference(self.control.always)
         one, other = (self._inner.score_probes([], [recipe])[0].scores["overall"] for recipe in (left, right))
         words = [word for recipe in (left, right) for word in probe_words(recipe)]
-        seen = one - other + NOISE * float(ndtri(self._inner.draw("look", *words, str(left.repeat))))
-        if abs(seen) < TIED:
+        difference = one - other + NOISE * float(ndtri(self._inner.draw("look", *words, str(left.repeat))))
+        if abs(difference) < TIED:
             return Preference(Choice.TIE)
-        return Preference(Choice.LEFT if seen > 0 else Choice.RIGHT)
+        return Preference(Choice.LEFT if difference > 0 else Choice.RIGHT)
 
-    def labels(self, items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def labels(self, items: Iterable[Mapping[str, Any]]) -> list[LabelsRow]:
         """Have invented people label items by its hidden qualities."""
         return self._inner.labels(items)
 

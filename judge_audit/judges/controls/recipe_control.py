@@ -17,6 +17,8 @@ from judge_audit.measures.headroom import COMBO
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import LabelsRow
+
     from judge_audit.judges.protocol import Stimulus
 
 WORST, BEST = 3.2, 6.8
@@ -95,12 +97,12 @@ def honest_change(recipe: Recipe, dimension: str = OVERALL) -> float:
         return -STEP * {"drops": 1.0, "overall": 0.5, "free": 0.25, "hold": 0.0}[word]
     if recipe.axis in SIGHT:
         return -STEP / 2
-    seen = recipe.overdone / 8 if recipe.perceptible is None else recipe.perceptible
-    if recipe.strength < seen:
+    visible = recipe.overdone / 8 if recipe.perceptible is None else recipe.perceptible
+    if recipe.strength < visible:
         return 0.0
-    if seen >= recipe.overdone:
+    if visible >= recipe.overdone:
         return -STEP
-    return -STEP * min(1.0, math.log(recipe.strength / seen) / math.log(recipe.overdone / seen))
+    return -STEP * min(1.0, math.log(recipe.strength / visible) / math.log(recipe.overdone / visible))
 
 
 class PlantedJudge:
@@ -138,7 +140,7 @@ class PlantedJudge:
             for recipe in recipes
         ]
 
-    def labels(self, items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def labels(self, items: Iterable[Mapping[str, Any]]) -> list[LabelsRow]:
         """Have invented people label items by their hidden qualities.
 
         A control is held against its own hidden qualities, never against what real people say of pictures that
@@ -151,10 +153,20 @@ class PlantedJudge:
             Rows as a check's labels have them.
         """
         return [
-            {name: item.get(name) or "" for name in ("item_id", "source", "topic", "prompt_id", "cluster")}
-            | {"dimension": dimension, "annotator_id": f"invented {rater}", "level": "interval"}
-            | {"value": self._label(str(item["item_id"]), dimension, rater)}
-            | {"low": LABEL_LOW, "high": LABEL_HIGH, "higher_is_better": True}
+            {
+                "item_id": item["item_id"],
+                "source": item.get("source") or "",
+                "topic": item.get("topic") or "",
+                "prompt_id": item.get("prompt_id") or "",
+                "cluster": item.get("cluster") or "",
+                "dimension": dimension,
+                "annotator_id": f"invented {rater}",
+                "level": "interval",
+                "value": self._label(str(item["item_id"]), dimension, rater),
+                "low": LABEL_LOW,
+                "high": LABEL_HIGH,
+                "higher_is_better": True,
+            }
             for item in items
             for dimension in self.control.dimensions
             for rater in range(1, RATERS + 1)
@@ -162,8 +174,8 @@ class PlantedJudge:
 
     def _label(self, item_id: str, dimension: str, rater: int) -> float:
         noise = float(ndtri(self.draw("rater", item_id, str(rater), *_named(dimension))))
-        seen = self._quality(item_id, dimension) + RATER_NOISE * noise
-        return min(LABEL_HIGH, max(LABEL_LOW, float(round(seen))))
+        quality = self._quality(item_id, dimension) + RATER_NOISE * noise
+        return min(LABEL_HIGH, max(LABEL_LOW, float(round(quality))))
 
     def draw(self, *words: str) -> float:
         """Draw a number in (0, 1) that depends on the seed, the control and some words alone."""

@@ -21,6 +21,7 @@ from judge_audit.judges.instruments.surface import Instrument
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from judge_audit_schemas.rows import ItemsRow
     from numpy.typing import NDArray
 
     Plane = NDArray[np.uint8]
@@ -162,8 +163,8 @@ def text_area(luma: Plane) -> float:
         strokes = cv2.morphologyEx(luma, shape, square)
         level, _ = cv2.threshold(strokes, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
         pieces = (strokes > max(level, STROKE_CONTRAST)).astype(np.uint8)
-        _, _, found, _ = cv2.connectedComponentsWithStats(pieces, connectivity=8)
-        for left, top, right, bottom in _lines(_glyphs(found[1:].astype(np.int64))):
+        _, _, boxes, _ = cv2.connectedComponentsWithStats(pieces, connectivity=8)
+        for left, top, right, bottom in _lines(_glyphs(boxes[1:].astype(np.int64))):
             covered[top:bottom, left:right] = True
     return float(covered.mean())
 
@@ -175,9 +176,9 @@ def _glyphs(boxes: NDArray[np.int64]) -> NDArray[np.int64]:
     fits = (height >= GLYPH_HEIGHT[0]) & (height <= GLYPH_HEIGHT[1])
     fits &= (aspect >= GLYPH_ASPECT[0]) & (aspect <= GLYPH_ASPECT[1])
     fits &= (fill >= GLYPH_FILL[0]) & (fill <= GLYPH_FILL[1])
-    kept = boxes[fits]
-    kept = kept[np.argsort(-kept[:, 3], kind="stable")[:MOST_GLYPHS]]
-    return np.asarray(kept[np.argsort(kept[:, 0], kind="stable")])
+    glyphs = boxes[fits]
+    glyphs = glyphs[np.argsort(-glyphs[:, 3], kind="stable")[:MOST_GLYPHS]]
+    return np.asarray(glyphs[np.argsort(glyphs[:, 0], kind="stable")])
 
 
 def _lines(glyphs: NDArray[np.int64]) -> list[tuple[int, int, int, int]]:
@@ -189,21 +190,21 @@ def _lines(glyphs: NDArray[np.int64]) -> list[tuple[int, int, int, int]]:
     gap = left[None, :] - (left + width)[:, None]
     near &= (gap > -0.3 * size) & (gap < 0.8 * size) & (left[None, :] > left[:, None])
     count, chain = connected_components(csr_array(near), directed=False)
-    found = []
+    lines = []
     for name in np.flatnonzero(np.bincount(chain, minlength=count) >= LETTERS):
         rows = glyphs[chain == name]
         x, y = rows[:, :2].min(axis=0).tolist()
         right, bottom = (rows[:, :2] + rows[:, 2:4]).max(axis=0).tolist()
         if right - x >= LINE_ASPECT * (bottom - y):
-            found.append((x, y, right, bottom))
-    return found
+            lines.append((x, y, right, bottom))
+    return lines
 
 
 COVARIATE_INSTRUMENT = Instrument("surveyor", VERSION, SURVEYED, survey)
 """Measures what an untouched picture shows."""
 
 
-def covariate_table(items: Iterable[Mapping[str, Any]], readings: Iterable[Mapping[str, Any]]) -> pa.Table:
+def covariate_table(items: Iterable[ItemsRow], readings: Iterable[Mapping[str, Any]]) -> pa.Table:
     """Put together what is known of every untouched item.
 
     Args:
@@ -213,16 +214,18 @@ def covariate_table(items: Iterable[Mapping[str, Any]], readings: Iterable[Mappi
     Returns:
         Column item_id, sorted, and one float column per name in `COVARIATES`, NULL where unknown.
     """
-    found = {str(item["item_id"]): _of_item(item) for item in items}
+    values = {str(item["item_id"]): _of_item(item) for item in items}
     for row in readings:
-        if row["dimension"] in COVARIATES and row["item_id"] in found:
-            found[row["item_id"]][row["dimension"]] = row["value"]
-    names = sorted(found)
-    columns = {name: pa.array([found[item].get(name) for item in names], pa.float64()) for name in COVARIATES}
+        if row["dimension"] in COVARIATES and row["item_id"] in values:
+            values[row["item_id"]][row["dimension"]] = row["value"]
+    names = sorted(values)
+    columns = {
+        name: pa.array([values[item].get(name) for item in names], pa.float64()) for name in COVARIATES
+    }
     return pa.table({"item_id": pa.array(names, pa.string()), **columns})
 
 
-def _of_item(item: Mapping[str, Any]) -> dict[str, float | None]:
+def _of_item(item: ItemsRow) -> dict[str, float | None]:
     """Give what the items table itself says of an item."""
     faces, size = item.get("face_count"), item.get("file_bytes")
     width, height = item["width"], item["height"]

@@ -39,10 +39,10 @@ class ShownPair(Stimulus):
 
 def reply_of(text: str) -> Reply:
     """Read a text as a choice."""
-    found = read_preference(text)
-    if found.choice is None:
-        return Reply(state=found.state, raw=short(text))
-    return Reply({OVERALL: NUMBER[found.choice]}, raw=short(text))
+    preference = read_preference(text)
+    if preference.choice is None:
+        return Reply(state=preference.state, raw=short(text))
+    return Reply({OVERALL: NUMBER[preference.choice]}, raw=short(text))
 
 
 class _Inner(PricedJudge, Protocol):

@@ -150,10 +150,10 @@ def answer_identity(card: Card, files: CardFiles, tokenizer: str, most: int | No
 def _check(judge: EmbeddingJudge, files: CardFiles) -> None:
     """Note what of a judge does not fit together, by showing it one grey picture."""
     head, dimensions = judge.head, judge.card.dimensions
-    given = head.scores if head else 1
-    if given != len(dimensions):
+    scores = head.scores if head else 1
+    if scores != len(dimensions):
         files.fault(
-            "dimensions", f"there are {given} scores per picture and {len(dimensions)} dimensions are named."
+            "dimensions", f"there are {scores} scores per picture and {len(dimensions)} dimensions are named."
         )
     if head is None and judge.encoder.read is None:
         files.fault(

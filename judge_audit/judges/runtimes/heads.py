@@ -72,8 +72,8 @@ class LinearHead(Head):
     def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:  # noqa: ARG002
         """Apply weight and bias."""
         shown = _unit(embedding) if self.normalise else embedding
-        found: NDArray[np.float64] = self.weight @ shown + self.bias
-        return found
+        scores: NDArray[np.float64] = self.weight @ shown + self.bias
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +154,15 @@ def head_of(content: Mapping[str, Any], files: CardFiles) -> Head | None:
 
 def _linear(content: Mapping[str, Any], files: CardFiles) -> LinearHead | None:
     field = "head.weights"
-    held = files.arrays(field, content["weights"], ("weight", "bias"))
-    if held is None:
+    arrays = files.arrays(field, content["weights"], ("weight", "bias"))
+    if arrays is None:
         return None
-    weight = held.get("weight")
+    weight = arrays.get("weight")
     if weight is None or weight.ndim not in {1, 2} or not weight.size:
         files.fault(field, "the .npz must hold `weight`, scores × embedding (or one row of it).")
         return None
     weight = np.atleast_2d(weight).astype(np.float64)
-    bias = np.atleast_1d(held.get("bias", np.zeros(len(weight)))).astype(np.float64).reshape(-1)
+    bias = np.atleast_1d(arrays.get("bias", np.zeros(len(weight)))).astype(np.float64).reshape(-1)
     if len(bias) != len(weight):
         files.fault(
             field, f"`bias` has {len(bias)} numbers and `weight` {len(weight)} rows; they go together."
@@ -221,8 +221,8 @@ def _activated(numbers: NDArray[np.float64], activation: str) -> NDArray[np.floa
     if activation == "gelu":
         from scipy.special import ndtr  # noqa: PLC0415 - heavy, and few heads have it
 
-        found: NDArray[np.float64] = numbers * ndtr(numbers)
-        return found
+        activated: NDArray[np.float64] = numbers * ndtr(numbers)
+        return activated
     return numbers
 
 
@@ -261,8 +261,8 @@ def _rows(prompts: Sequence[str], template: str) -> tuple[dict[str, int], str]:
 def _unit(embedding: NDArray[np.float64]) -> NDArray[np.float64]:
     """Bring to length 1; an embedding of zeros has no direction and gives what is not a number."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: NDArray[np.float64] = embedding / np.linalg.norm(embedding)
-    return found
+        unit: NDArray[np.float64] = embedding / np.linalg.norm(embedding)
+    return unit
 
 
 def replies_of(
@@ -273,8 +273,8 @@ def replies_of(
     Raises:
         ValueError: If the head gives another number of scores than there are dimensions.
     """
-    found = []
+    replies = []
     for embedding, prompt in zip(embeddings, prompts, strict=True):
         scores = [float(value) for value in head.score(embedding, prompt)]
-        found.append(Reply(dict(zip(dimensions, scores, strict=True))))
-    return found
+        replies.append(Reply(dict(zip(dimensions, scores, strict=True))))
+    return replies

@@ -62,17 +62,21 @@ class ModelFolder:
 
     def weights(self) -> str:
         """Digest the weights: of the one file as the hub shows it, of several together."""
-        held = {name: told for name, told in self.digests.items() if name.endswith(".safetensors")}
-        return next(iter(held.values())) if len(held) == 1 else "sha256:" + text_digest(canonical_json(held))
+        digests = {name: digest for name, digest in self.digests.items() if name.endswith(".safetensors")}
+        return (
+            next(iter(digests.values()))
+            if len(digests) == 1
+            else "sha256:" + text_digest(canonical_json(digests))
+        )
 
     def part(self, *patterns: str) -> dict[str, str]:
         """Give the digests of some files, settings by what they say and not by how they are written."""
-        found = {}
+        parts = {}
         for name, digest in self.digests.items():
             if any(Path(name).match(pattern) for pattern in patterns):
-                held = _settings(self.path / name) if name.endswith("config.json") else None
-                found[name] = digest if held is None else text_digest(canonical_json(held))
-        return found
+                settings = _settings(self.path / name) if name.endswith("config.json") else None
+                parts[name] = digest if settings is None else text_digest(canonical_json(settings))
+        return parts
 
     def check_unchanged(self, files: CardFiles) -> None:
         """Note the first file that is no longer the one that was digested."""
@@ -144,11 +148,11 @@ def _digested(
     files: CardFiles, field: str, name: str, path: Path, wanted: tuple[str, ...]
 ) -> ModelFolder | None:
     """Digest what is read of a folder."""
-    found = sorted({entry for pattern in wanted for entry in path.glob(pattern) if entry.is_file()})
+    places = sorted({entry for pattern in wanted for entry in path.glob(pattern) if entry.is_file()})
     digests: dict[str, str] = {}
     stamps: dict[str, tuple[int, int]] = {}
     try:
-        for place in found:
+        for place in places:
             stamps[place.name] = _stamp(place)
             digests[place.name] = stream_digest(place)
     except OSError as error:
@@ -205,8 +209,8 @@ def _settings(path: Path) -> dict[str, Any] | None:
 def _foreign_code(path: Path, names: Iterable[str]) -> str:
     """Name a file of settings that takes code from elsewhere (`other/model--file.Class`), or nothing."""
     for name in names:
-        told = (_settings(path / name) or {}) if name.endswith(".json") else {}
-        if any("--" in str(word) for word in _leaves(told.get("auto_map", {}))):
+        settings = (_settings(path / name) or {}) if name.endswith(".json") else {}
+        if any("--" in str(word) for word in _leaves(settings.get("auto_map", {}))):
             return name
     return ""
 

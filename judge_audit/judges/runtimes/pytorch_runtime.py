@@ -85,23 +85,23 @@ def missing(card: Card, what: str, error: Exception, extra: str) -> UsageError:
 
 def device_of(torch: Library, card: Card, files: CardFiles) -> str:
     """Choose the device: the card's, else the graphics card if there is one, else the processor."""
-    told = str(card.settings.get("device", "auto"))
-    if told == "auto":
+    device = str(card.settings.get("device", "auto"))
+    if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        torch.zeros(1, device=told)
+        torch.zeros(1, device=device)
     except Exception as error:  # noqa: BLE001 - each device fails in its own way
         reason = short(str(error).strip().split("\n")[0], 200)
-        files.fault("device", f"{told} cannot be used here ({reason}). For example: device: cpu.")
+        files.fault("device", f"{device} cannot be used here ({reason}). For example: device: cpu.")
         return "cpu"
-    return told
+    return device
 
 
 def runtime_of(torch: Library, device: str, **versions: str) -> str:
     """Name what it runs on: scores may differ in the last digits, the judge is the same."""
     name = torch.cuda.get_device_name(device) if device.startswith("cuda") else device
-    told = ", ".join(f"{library.replace('_', '-')} {version}" for library, version in versions.items())
-    return f"torch {torch.__version__}, {told}, {name}, threads {torch.get_num_threads()}"
+    libraries = ", ".join(f"{library.replace('_', '-')} {version}" for library, version in versions.items())
+    return f"torch {torch.__version__}, {libraries}, {name}, threads {torch.get_num_threads()}"
 
 
 def state_of(torch: Library, files: CardFiles, field_: str, path: Path) -> dict[str, Model] | None:
@@ -114,16 +114,16 @@ def state_of(torch: Library, files: CardFiles, field_: str, path: Path) -> dict[
         path: The file.
     """
     name = path.name
-    held: Any
+    content: Any
     try:
         before = path.stat()
         files.digests[field_] = stream_digest(path)
         if name.endswith(".safetensors"):
             from safetensors.torch import load_file  # noqa: PLC0415 - part of the extra
 
-            held = load_file(path, device="cpu")
+            content = load_file(path, device="cpu")
         else:
-            held = torch.load(path, map_location="cpu", weights_only=True)
+            content = torch.load(path, map_location="cpu", weights_only=True)
         after = path.stat()
     except OSError as error:
         files.fault(field_, f"{name}: {error.strerror or error}. Paths are relative to the card.")
@@ -140,12 +140,16 @@ def state_of(torch: Library, files: CardFiles, field_: str, path: Path) -> dict[
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         files.fault(field_, f"{name} changed while it was read. Load the judge again.")
         return None
-    if isinstance(held, dict) and isinstance(held.get("state_dict"), dict):
-        held = held["state_dict"]
-    if not isinstance(held, dict) or not held or not all(torch.is_tensor(entry) for entry in held.values()):
+    if isinstance(content, dict) and isinstance(content.get("state_dict"), dict):
+        content = content["state_dict"]
+    if (
+        not isinstance(content, dict)
+        or not content
+        or not all(torch.is_tensor(entry) for entry in content.values())
+    ):
         files.fault(field_, f"{name} holds no tensors by name, as model.state_dict() gives them.")
         return None
-    return {str(key).removeprefix("module."): tensor for key, tensor in held.items()}
+    return {str(key).removeprefix("module."): tensor for key, tensor in content.items()}
 
 
 def head_of(torch: Library, files: CardFiles, content: Mapping[str, Any]) -> LayersHead | None:
@@ -175,5 +179,5 @@ def head_of(torch: Library, files: CardFiles, content: Mapping[str, Any]) -> Lay
 
 def numbers(tensor: Model) -> NDArray[np.float64]:
     """Bring a tensor to numpy, in double precision."""
-    found: NDArray[np.float64] = tensor.detach().to("cpu").double().numpy()
-    return found
+    values: NDArray[np.float64] = tensor.detach().to("cpu").double().numpy()
+    return values

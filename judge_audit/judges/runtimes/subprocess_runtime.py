@@ -138,8 +138,8 @@ class Program:
             try:
                 line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                said = f" Its last line was no answer: {self._hidden.clean(stray[:200])}" if stray else ""
-                raise Broken(f"no answer within {timeout:g} s.{said}{self._told()}") from None
+                last = f" Its last line was no answer: {self._hidden.clean(stray[:200])}" if stray else ""
+                raise Broken(f"no answer within {timeout:g} s.{last}{self._told()}") from None
             if line is None:
                 raise Broken(f"it ended with {self._ending()}.{self._told()}")
             answer = _parsed(line)

@@ -67,7 +67,7 @@ def load_model(torch: Library, loader: Model, files: CardFiles, folder: ModelFol
     """Load a model's weights from safetensors by a class of transformers, every one of them, or note why not."""
     code = bool(card.settings.get("remote_code", False))
     try:
-        model, told = loader.from_pretrained(
+        model, loading = loader.from_pretrained(
             str(folder.path),
             local_files_only=True,
             use_safetensors=True,
@@ -84,7 +84,7 @@ def load_model(torch: Library, loader: Model, files: CardFiles, folder: ModelFol
             f"transformers cannot load it ({type(error).__name__}: {short(str(error), 300)}).{advice}",
         )
         return None
-    lost = sorted(str(name) for name in (*told["missing_keys"], *told["mismatched_keys"]))
+    lost = sorted(str(name) for name in (*loading["missing_keys"], *loading["mismatched_keys"]))
     if lost:
         files.fault(
             "model",
@@ -123,9 +123,9 @@ def load_processor(transformers: Library, files: CardFiles, folder: ModelFolder,
 
 def settings_of(processor: Model) -> dict[str, Any]:
     """Give what a processor does, without its class's name and what is unset: these differ between versions."""
-    told = processor.to_dict()
+    settings = processor.to_dict()
     return {
         name: value
-        for name, value in told.items()
+        for name, value in settings.items()
         if value is not None and not name.startswith("_") and not name.endswith(("_type", "_class"))
     }
