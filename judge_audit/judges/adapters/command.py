@@ -23,14 +23,14 @@ from judge_audit.core.vocabulary import State
 from judge_audit.judges.cards.card import LARGEST
 from judge_audit.judges.cards.card_files import MIB, CardFiles
 from judge_audit.judges.cards.prices import Prices, prices_of
-from judge_audit.judges.cards.redaction import Hidden, read_key, refuse_key_in, secrets_around
+from judge_audit.judges.cards.redaction import Secrets, read_key, refuse_key_in, secrets_around
 from judge_audit.judges.cards.reply_rules import ReplyRule, rule_of
 from judge_audit.judges.chat.chat_requests import png
 from judge_audit.judges.pairwise.chat_judges import Comparer, ShownPair, reply_of
 from judge_audit.judges.pairwise.preference_parser import VERSION
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
 from judge_audit.judges.reply_parser import combined, read_reply, short
-from judge_audit.judges.runtimes.subprocess_runtime import Broken, Command, Program
+from judge_audit.judges.runtimes.subprocess_runtime import Command, Program, ProgramFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 KIND = "command"
 
-BROKEN = 8
+GIVE_UP_AFTER = 8
 """Pictures that break the program one after another before the rest of a batch is not shown."""
 
 MOST_FILE_BYTES = 65_536 * MIB
@@ -66,7 +66,7 @@ class CommandJudge:
     command: Command
     rule: ReplyRule
     prices: Prices
-    _hidden: Hidden = field(repr=False)
+    _hidden: Secrets = field(repr=False)
     _idle: deque[Program] = field(default_factory=deque, repr=False)
 
     @property
@@ -99,14 +99,16 @@ class CommandJudge:
         replies: list[Reply | None] = [None] * len(questions)
         program, broken, in_a_row = self._take(), False, 0
         try:
-            while (left := [at for at, reply in enumerate(replies) if reply is None]) and in_a_row < BROKEN:
+            while (
+                left := [at for at, reply in enumerate(replies) if reply is None]
+            ) and in_a_row < GIVE_UP_AFTER:
                 asked = left[:1] if broken else left
                 try:
                     program = program or self._started()
                     for place, answer in program.ask([questions[at] for at in asked]):
                         replies[asked[place]] = self._reply(answer)
                         in_a_row = 0
-                except Broken as error:
+                except ProgramFailed as error:
                     if program is not None:
                         program.kill()
                     if broken or len(asked) == 1:
@@ -141,7 +143,7 @@ class CommandJudge:
         """
         try:
             return Program(self.command, self._hidden)
-        except Broken as error:
+        except ProgramFailed as error:
             raise UsageError(
                 f"judge “{self.card.name}”, field command: the program does not answer: {error} It is greeted with "
                 f'{{"id": 0, "hello": 1}} and must answer a line with "id": 0.'

@@ -18,7 +18,7 @@ from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.cards.card_files import MIB, CardFiles
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.judges.runtimes.heads import Head, head_of, replies_of
+from judge_audit.judges.runtimes.heads import Head, head_of
 from judge_audit.judges.runtimes.preprocessing import Preprocessing, preprocessing_of
 
 if TYPE_CHECKING:
@@ -97,10 +97,10 @@ class OnnxJudge:
         reply_at: dict[int, Reply] = {}
         for places in sizes.values():
             embeddings = self._run(np.stack([shown[at] for at in places]))
-            prompts = [stimuli[at].prompt for at in places]
             self._hold_to(embeddings.shape[1])
-            replies = replies_of(self.head, embeddings, prompts, self.card.dimensions)
-            reply_at |= dict(zip(places, replies, strict=True))
+            for at, embedding in zip(places, embeddings, strict=True):
+                scores = map(float, self.head.score(embedding, stimuli[at].prompt))
+                reply_at[at] = Reply(dict(zip(self.card.dimensions, scores, strict=True)))
         return [reply_at[at] for at in range(len(stimuli))]
 
     def _run(self, pictures: NDArray[Any]) -> NDArray[np.float64]:

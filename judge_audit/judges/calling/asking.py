@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.pairwise.protocol import Comparison, Preference, Undecided
+from judge_audit.judges.pairwise.protocol import Comparison, Preference
 from judge_audit.judges.protocol import PricedJudge, Reply, Stimulus, Unanswered
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Heard(Generic[Result]):
+class BatchOutcome(Generic[Result]):
     """One batch with what it says of the judge.
 
     Attributes:
@@ -68,26 +68,22 @@ Shown = TypeVar("Shown", bound=Planned)
 
 
 @dataclass(frozen=True, slots=True)
-class Way(Generic[Question, Answer]):
+class Asker(Generic[Question, Answer]):
     """How one kind of question is put to a judge.
 
     Attributes:
         name: The judge's name.
         ask: Puts questions and gives one answer each.
-        answers_in: Takes the answers out of the error of a judge that answered some; None of any other error.
-        answer: Makes an answer of a state, a text and a number of attempts.
+        answer: The class of an answer, made of a state, a text and a number of attempts.
         price: What one answer may cost at most, paid from a budget.
-        questions: What several questions are called.
-        question: What one is called.
+        noun: What one question is called.
     """
 
     name: str
     ask: Callable[[Sequence[Question]], Sequence[Answer]]
-    answers_in: Callable[[Exception], Sequence[Answer] | None]
-    answer: Callable[..., Answer]
+    answer: type[Answer]
     price: Callable[[Budget, Question], float]
-    questions: str
-    question: str
+    noun: str
 
     def once(self, questions: Sequence[Question]) -> Sequence[Answer]:
         """Ask once, whatever becomes of single questions.
@@ -98,7 +94,7 @@ class Way(Generic[Question, Answer]):
         answers, error = self._attempt(questions)
         if answers is None:
             raise UsageError(
-                f"the judge “{self.name}” failed on {len(questions)} {self.questions}: "
+                f"the judge “{self.name}” failed on {len(questions)} {self.noun}s: "
                 f"{type(error).__name__}: {error}"
             ) from error
         return answers
@@ -110,15 +106,16 @@ class Way(Generic[Question, Answer]):
             answers = self.ask(questions)
         except AuditError:
             raise
-        except Exception as caught:  # noqa: BLE001 - a judge may raise anything
-            partial = self.answers_in(caught)
-            if partial is None:
+        except Unanswered as caught:
+            if not all(isinstance(reply, self.answer) for reply in caught.replies):
                 return None, caught
-            answers, error = partial, caught
+            answers, error = caught.replies, caught
+        except Exception as caught:  # noqa: BLE001 - a judge may raise anything
+            return None, caught
         if len(answers) != len(questions):
             raise UsageError(
-                f"the judge “{self.name}” gave {len(answers)} answers to {len(questions)} {self.questions}; "
-                f"it must give one per {self.question}, in order."
+                f"the judge “{self.name}” gave {len(answers)} answers to {len(questions)} {self.noun}s; "
+                f"it must give one per {self.noun}, in order."
             )
         return list(answers), error
 
@@ -161,20 +158,18 @@ class Way(Generic[Question, Answer]):
         return replies, last
 
 
-def scoring(judge: Judge) -> Way[Stimulus, Reply]:
+def scoring(judge: Judge) -> Asker[Stimulus, Reply]:
     """Say how a judge is asked to score pictures."""
-    return Way(
+    return Asker(
         judge.card.name,
         judge.score,
-        lambda error: error.replies if isinstance(error, Unanswered) else None,
         Reply,
         lambda budget, stimulus: budget.most_cost(judge, stimulus),
-        "pictures",
         "picture",
     )
 
 
-def comparing(judge: ComparingJudge) -> Way[Comparison, Preference]:
+def comparing(judge: ComparingJudge) -> Asker[Comparison, Preference]:
     """Say how a judge is asked to compare; a comparison costs at most two pictures of the larger one's size."""
 
     def price(budget: Budget, pair: Comparison) -> float:
@@ -183,25 +178,23 @@ def comparing(judge: ComparingJudge) -> Way[Comparison, Preference]:
         larger = max((pair.left, pair.right), key=lambda image: image.shape[0] * image.shape[1])
         return budget.most_cost(judge, Stimulus(larger, pair.prompt))
 
-    return Way(
+    return Asker(
         judge.card.name,
         judge.compare,
-        lambda error: error.preferences if isinstance(error, Undecided) else None,
         Preference,
         price,
-        "comparisons",
         "comparison",
     )
 
 
 def ask_batch(
-    way: Way[Question, Answer],
+    way: Asker[Question, Answer],
     batch: Sequence[Shown],
     question: Callable[[Shown], Question],
     budget: Budget | None,
     write: Callable[[Shown, Answer, float], None],
     result: Callable[[int], Result],
-) -> Heard[Result]:
+) -> BatchOutcome[Result]:
     """Ask for a batch, as far as the budget reaches, and write down what came of it.
 
     Args:
@@ -227,10 +220,10 @@ def ask_batch(
         shown for shown in wanted if id(shown) in answer_of and answer_of[id(shown)].state == State.FAILED
     ]
     fresh = sum(not shown.failed_before for shown in failed)
-    return Heard(result(len(left)), len(answers) - len(failed), fresh, error, spent=bool(left))
+    return BatchOutcome(result(len(left)), len(answers) - len(failed), fresh, error, spent=bool(left))
 
 
-def kept(judge: Judge, asked: Iterator[Heard[Result]], *, known: bool) -> Iterator[Result]:
+def passed_on(judge: Judge, asked: Iterator[BatchOutcome[Result]], *, known: bool) -> Iterator[Result]:
     """Pass batches on, holding failures back until the judge has answered something since.
 
     A picture that fails alone is a row; a judge that answers nothing is an error, and nothing of it is kept.
@@ -249,18 +242,18 @@ def kept(judge: Judge, asked: Iterator[Heard[Result]], *, known: bool) -> Iterat
         known = known or heard.answers > 0
         failures = 0 if heard.answers else failures + heard.new_failures
         if failures >= GIVE_UP and last is not None:
-            raise useless(judge, last) from last
+            raise failing_judge(judge, last) from last
         if not failures and (known or last is None):
             yield from waiting
             waiting = []
         if heard.spent:
             break
     if last is not None and not known:
-        raise useless(judge, last) from last
+        raise failing_judge(judge, last) from last
     yield from waiting
 
 
-def useless(judge: Judge, error: Exception) -> UsageError:
+def failing_judge(judge: Judge, error: Exception) -> UsageError:
     """Say that a judge answers nothing."""
     return UsageError(
         f"the judge “{judge.card.name}” failed on picture after picture; the last error was "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from judge_audit.core.prefetch import ahead
 from judge_audit.core.vocabulary import Choice, Region, State
-from judge_audit.judges.calling.asking import ask_batch, comparing, kept
+from judge_audit.judges.calling.asking import ask_batch, comparing, passed_on
 from judge_audit.judges.calling.score_calls import runtime_id
 from judge_audit.judges.pairwise.protocol import Comparison
 from judge_audit.stimuli.axes import fingerprint
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import ComparisonsRow, ItemsRow, ProbesRow
     from numpy.typing import NDArray
 
-    from judge_audit.judges.calling.asking import Heard
+    from judge_audit.judges.calling.asking import BatchOutcome
     from judge_audit.judges.calling.budget import Budget
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference
@@ -126,7 +126,7 @@ def compare_block(
     known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
     with ahead(_drawn(work, judge.card.batch_size, pictures, answered, renderer)) as batches:
         asked = (_ask(judge, batch, size, renderer, budget) for size, batch in batches)
-        yield from kept(judge, asked, known=known)
+        yield from passed_on(judge, asked, known=known)
 
 
 def settled(row: ComparisonsRow | None, renderer: str) -> bool:
@@ -163,7 +163,7 @@ def _drawn(
 
 def _ask(
     judge: ComparingJudge, batch: Sequence[Shown], size: int, renderer: str, budget: Budget | None
-) -> Heard[ComparedBatch]:
+) -> BatchOutcome[ComparedBatch]:
     """Ask for a batch and write down what came of it."""
     rows: list[ComparisonsRow] = []
 

@@ -15,7 +15,7 @@ from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.prefetch import ahead
 from judge_audit.core.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
-from judge_audit.judges.calling.asking import ask_batch, kept, scoring
+from judge_audit.judges.calling.asking import ask_batch, passed_on, scoring
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.rendering import Drawing, Drawn
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import CallsRow, ItemsRow, ProbesRow, ScoresRow
     from numpy.typing import NDArray
 
-    from judge_audit.judges.calling.asking import Heard
+    from judge_audit.judges.calling.asking import BatchOutcome
     from judge_audit.judges.calling.budget import Budget
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
@@ -97,7 +97,7 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
     drawn = _drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask, ends)
     with ahead(drawn) as batches:
         asked = (_ask(judge, batch, size, renderer, budget) for size, batch in batches)
-        yield from kept(judge, asked, known=known)
+        yield from passed_on(judge, asked, known=known)
 
 
 def _drawn(  # noqa: PLR0913, PLR0917, C901 - what probes are drawn with
@@ -159,7 +159,7 @@ def _mask(
 
 def _ask(
     judge: Judge, batch: Sequence[Drawn], size: int, renderer: str, budget: Budget | None = None
-) -> Heard[BatchResult]:
+) -> BatchOutcome[BatchResult]:
     """Ask for a batch and write down what came of it."""
     calls: list[CallsRow] = []
     scores: list[ScoresRow] = []

@@ -39,7 +39,7 @@ FRESH = timedelta(hours=6)
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class CanaryHistory:
     """The canaries of one lineage.
 
     Attributes:
@@ -78,7 +78,7 @@ class Past:
         return last if under_way else last + 1
 
 
-def read_past(lake: Lake, card: Card) -> Past:
+def read_history(lake: Lake, card: Card) -> CanaryHistory:
     """Read what is known of a judge's canaries."""
     name = card.lineage_id
     nights = {
@@ -89,10 +89,10 @@ def read_past(lake: Lake, card: Card) -> Past:
     judges = sorted({row["judge_id"] for row in nights.values()})
     done = rows_of(lake.read("audits", status="complete", judge_id=judges), AuditsRow) if judges else []
     ended = frozenset(row["canary_asking"] for row in done if row["canary_asking"] is not None)
-    return Past(name, nights, asked, scores, ended)
+    return CanaryHistory(name, nights, asked, scores, ended)
 
 
-def answers_of(lake: Lake, card: Card, past: Past, asking: int, probes: Sequence[str]) -> Answers:
+def answers_of(lake: Lake, card: Card, past: CanaryHistory, asking: int, probes: Sequence[str]) -> Answers:
     """Set out the answers to canaries: of the askings of the card's epoch, of this one, and of its audits.
 
     Args:
@@ -118,7 +118,7 @@ def answers_of(lake: Lake, card: Card, past: Past, asking: int, probes: Sequence
 
 
 def _of_audits(
-    lake: Lake, card: Card, past: Past, asking: int, askings: set[int], probes: Sequence[str]
+    lake: Lake, card: Card, past: CanaryHistory, asking: int, askings: set[int], probes: Sequence[str]
 ) -> Iterable[tuple[str, Dated]]:
     """Give what the judge said of the canaries in audits, dated by the asking before; it is of this epoch too."""
     key = {"judge_id": card.judge_id, "probe_id": list(probes)}
@@ -158,7 +158,7 @@ def _set_out(answers: Sequence[Sequence[Dated]], dimensions: Sequence[str]) -> A
     return Answers(values, is_given, times)
 
 
-def services_of(past: Past, askings: Iterable[int]) -> tuple[str, ...]:
+def services_of(past: CanaryHistory, askings: Iterable[int]) -> tuple[str, ...]:
     """List what answered in some askings, in the service's own words."""
     wanted = set(askings)
     return tuple(

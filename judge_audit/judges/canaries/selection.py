@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from judge_audit_schemas.rows import CanariesRow, ItemsRow, ProbesRow
 
-    from judge_audit.judges.canaries.history import Past
+    from judge_audit.judges.canaries.history import CanaryHistory
 
     Row = Mapping[str, Any]
 
@@ -42,7 +42,7 @@ class Canary:
 
 def choose(
     offered: Sequence[Canary],
-    past: Past,
+    past: CanaryHistory,
     epoch: int,
     count: int,
     answered: Collection[str],
@@ -80,7 +80,7 @@ def choose(
     return tuple(chosen[name] for name in sorted(chosen))
 
 
-def _known(past: Past, epoch: int) -> Iterator[CanariesRow]:
+def _known(past: CanaryHistory, epoch: int) -> Iterator[CanariesRow]:
     """Give the canaries of an epoch, longest known first."""
     askings = set(past.askings_of(epoch))
     rows = [row for row in past.asked if row["asking"] in askings]

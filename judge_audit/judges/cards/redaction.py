@@ -15,13 +15,13 @@ MOST_KEY_BYTES = 16_384
 SHORTEST = 4
 """A text shorter than this is no secret: blotting it out would eat words."""
 
-BLOT = "[key]"
+REDACTED = "[key]"
 
 SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 """Words in the names of environment variables that hold secrets."""
 
 
-class Hidden:
+class Secrets:
     """Secrets that are used and never shown: they stand in no repr, and `clean` takes them out of a text."""
 
     def __init__(self, *secrets: str) -> None:
@@ -33,7 +33,7 @@ class Hidden:
     def clean(self, text: str) -> str:
         """Blot every secret out of a text."""
         for secret in self._secrets:
-            text = text.replace(secret, BLOT)
+            text = text.replace(secret, REDACTED)
         return text
 
     def within(self, text: str) -> bool:
@@ -41,17 +41,17 @@ class Hidden:
         return any(secret in text for secret in self._secrets)
 
     def __repr__(self) -> str:
-        return "Hidden(…)"
+        return "Secrets(…)"
 
 
-def secrets_around(*more: str) -> Hidden:
+def secrets_around(*more: str) -> Secrets:
     """Hide given secrets and all that stand in the environment by their variables' names."""
     around = [
         value
         for name, value in os.environ.items()
         if len(value) >= 8 and any(word in name.upper() for word in SECRET_NAMES)
     ]
-    return Hidden(*more, *around)
+    return Secrets(*more, *around)
 
 
 def read_key(card: Card, files: CardFiles) -> str:
@@ -80,7 +80,7 @@ def read_key(card: Card, files: CardFiles) -> str:
 
 def refuse_key_in(card: Card, key: str, files: CardFiles) -> None:
     """Note that a card holds the key itself, where it does."""
-    if Hidden(key).within(card.as_json()):
+    if Secrets(key).within(card.as_json()):
         files.fault(
             "", "the card holds the key itself. Take it out, and name where it lies: key_env or key_file."
         )

@@ -24,7 +24,7 @@ from judge_audit.judges.reply_parser import short
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.judges.cards.redaction import Hidden
+    from judge_audit.judges.cards.redaction import Secrets
 
 
 AGAIN = frozenset({408, 409, 425, 429})
@@ -156,7 +156,7 @@ class ChatClient:
     """An endpoint with its key; asked from many threads at once."""
 
     def __init__(
-        self, base_url: str, key: str, hidden: Hidden, patience: Patience, *, name: str = ""
+        self, base_url: str, key: str, hidden: Secrets, patience: Patience, *, name: str = ""
     ) -> None:
         """Make the client; nothing is sent.
 

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 VERSION = "1"
 """Raised whenever the same pixels would give other covariates."""
 
-SURVEYED = ("background_blur", "text_area")
+MEASURED = ("background_blur", "text_area")
 """What the instrument measures."""
 
 COVARIATES = (
     *("luma", "contrast", "chroma", "sharpness"),
-    *SURVEYED,
+    *MEASURED,
     *("face_count", "aspect_ratio", "megapixels", "file_bytes"),
 )
 """luma, contrast, chroma, sharpness: as the surface instrument measures them. background_blur: log2 of the sharpness of
@@ -71,14 +71,14 @@ MOST_GLYPHS = 1500
 """A picture with more candidates is a texture; the largest are looked at."""
 
 
-def survey(pixels: NDArray[np.uint8]) -> dict[str, float]:
+def measure_covariates(pixels: NDArray[np.uint8]) -> dict[str, float]:
     """Measure what a picture shows.
 
     Args:
         pixels: 8-bit sRGB, shape (height, width, 3).
 
     Returns:
-        One number per name in `SURVEYED`.
+        One number per name in `MEASURED`.
     """
     luma = _small_luma(pixels)
     return {
@@ -200,7 +200,7 @@ def _lines(glyphs: NDArray[np.int64]) -> list[tuple[int, int, int, int]]:
     return lines
 
 
-COVARIATE_INSTRUMENT = Instrument("surveyor", VERSION, SURVEYED, survey)
+COVARIATE_INSTRUMENT = Instrument("surveyor", VERSION, MEASURED, measure_covariates)
 """Measures what an untouched picture shows."""
 
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judge_audit.judges.protocol import Reply
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -263,18 +261,3 @@ def _unit(embedding: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(invalid="ignore", divide="ignore"):
         unit: NDArray[np.float64] = embedding / np.linalg.norm(embedding)
     return unit
-
-
-def replies_of(
-    head: Head, embeddings: NDArray[np.float64], prompts: Sequence[str], dimensions: Sequence[str]
-) -> list[Reply]:
-    """Score rows of embeddings, one reply each.
-
-    Raises:
-        ValueError: If the head gives another number of scores than there are dimensions.
-    """
-    replies = []
-    for embedding, prompt in zip(embeddings, prompts, strict=True):
-        scores = [float(value) for value in head.score(embedding, prompt)]
-        replies.append(Reply(dict(zip(dimensions, scores, strict=True))))
-    return replies
