@@ -50,7 +50,7 @@ rows: $(DEV_STAMP)
 	$(BIN)/python -c "from judge_audit.core.row_types import row_types_source; print(row_types_source(), end='')" > schemas/rows.py
 	$(BIN)/ruff format schemas/rows.py
 
-# The JSON Schemas of audit.yaml and of mapping files, derived from their models.
+# The JSON Schemas of audit.yaml, of cards and of mapping files, derived from their models.
 schemas: $(DEV_STAMP)
 	$(BIN)/python -m judge_audit.inputs.derived_schemas
 

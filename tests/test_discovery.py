@@ -16,7 +16,7 @@ ROOMS = {
     "stimuli/axes": "AXES",
     "stimuli/mismatches": "KIND",
     "judges/adapters": "KIND",
-    "judges/controls": "CONTROL",
+    "judges/controls": "CONTROLS",
 }
 FOUND = """
 from judge_audit.checks import builtin_checks

@@ -16,7 +16,7 @@ from judge_audit.audits.modes import mode_of
 from judge_audit.audits.plan_tables import PlanTables
 from judge_audit.audits.plugins import configured_judge, find_mismatches, select_axes
 from judge_audit.core.digests import canonical_json, text_digest
-from judge_audit.judges.canaries import at_epoch, known_epoch
+from judge_audit.judges.canaries.epochs import at_epoch, known_epoch
 from judge_audit.lake import Lake
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.canaries import at_epoch
+from judge_audit.judges.canaries.epochs import at_epoch
 from judge_audit.people.labels import Labels, labels_of
 from judge_audit.people.production_events import Acts, acts_of
 from judge_audit.stimuli.combinations import chosen_id, soundings_id
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from judge_audit.audits.plan_tables import PlanTables
     from judge_audit.core.configuration import Configuration
     from judge_audit.judges.calling.budget import Budget
-    from judge_audit.judges.canaries import Watched
+    from judge_audit.judges.canaries.verdict import Watched
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.controls.pairwise_control import PairedJudge
     from judge_audit.judges.controls.pixel_control import SeeingJudge

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core import configuration
 from judge_audit.core.json_schemas import schema_text
 from judge_audit.inputs.ingest import column_mapping
+from judge_audit.judges.cards import card
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 DERIVED: dict[str, Callable[[], dict[str, Any]]] = {
     configuration.SCHEMA: configuration.derived_audit_schema,
     column_mapping.SCHEMA: column_mapping.derived_mapping_schema,
+    card.SCHEMA: card.derived_card_schema,
 }
 """Path of a schema below `schemas/`, and what derives it."""
 

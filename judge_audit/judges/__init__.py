@@ -28,10 +28,10 @@ def builtin_kinds() -> dict[str, ModuleType]:
     Raises:
         MachineryError: If a file that states a `KIND` is no judge kind; names the file.
     """
-    found = {}
+    kinds = {}
     for module in modules_stating(f"{__name__}.adapters", "KIND"):
-        found[kind_of(module, module.__name__.rpartition(".")[2])] = module
-    return found
+        kinds[kind_of(module, module.__name__.rpartition(".")[2])] = module
+    return kinds
 
 
 def kind_of(module: ModuleType, origin: str) -> str:

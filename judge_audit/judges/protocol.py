@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from judge_audit.core.vocabulary import OVERALL, State
 
@@ -96,8 +96,8 @@ class Unanswered(Exception):  # noqa: N818 - what happened, as a judge tells it
         replies: One per stimulus, in order; those that failed say so.
     """
 
-    def __init__(self, message: str, replies: Sequence[Reply]) -> None:
-        """Keep the replies beside what is to be told."""
+    def __init__(self, message: str, replies: Sequence[Any]) -> None:
+        """Keep the answers beside what is to be told: replies, of pairs preferences."""
         super().__init__(message)
         self.replies = list(replies)
 

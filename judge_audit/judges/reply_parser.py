@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LONGEST = 20_000
 """Characters of a reply that are looked at; a longer one is no score."""
 
+MOST_RAW = 4_000
+"""Characters of a reply that are kept."""
+
 DEEPEST = 4
 """Levels of JSON that are looked into."""
 
@@ -52,16 +55,16 @@ REFUSAL = re.compile(
 )
 
 
-def combined(found: Mapping[str, Found], rule: ReplyRule) -> dict[str, Found]:
+def combined(values_by_name: Mapping[str, Found], rule: ReplyRule) -> dict[str, Found]:
     """Make the dimensions that a judge combines of its sub-scores; missing where any of them is."""
     made: dict[str, Found] = {}
     for name, (parts, how) in rule.combine.items():
-        held = [found[part] for part in parts if part in found]
-        if not held or name in found:
+        subscores = [values_by_name[part] for part in parts if part in values_by_name]
+        if not subscores or name in values_by_name:
             continue
-        lost = [state for value, state in held if value is None]
-        values = [value for value, _ in held if value is not None]
-        if lost or len(held) < len(parts):
+        lost = [state for value, state in subscores if value is None]
+        values = [value for value, _ in subscores if value is not None]
+        if lost or len(subscores) < len(parts):
             made[name] = (None, lost[0] if lost else State.EMPTY)
         else:
             made[name] = (min(values) if how == "least" else math.fsum(values) / len(values), State.OK)
@@ -80,15 +83,15 @@ def read_reply(text: str, rule: ReplyRule, given: str = "") -> dict[str, Found]:
         For each dimension it speaks of: the value and ok, or None and what it is instead.
     """
     targets = rule.targets(given)
-    told = text.strip()
-    if fenced := FENCE.match(told[:LONGEST]):
-        told = fenced[1].strip()
-    if told.casefold() in NOTHING:
+    bare = text.strip()
+    if fenced := FENCE.match(bare[:LONGEST]):
+        bare = fenced[1].strip()
+    if bare.casefold() in NOTHING:
         return dict.fromkeys(targets, (None, State.EMPTY))
-    if len(told) > LONGEST:
+    if len(bare) > LONGEST:
         return dict.fromkeys(targets, (None, State.UNPARSABLE))
-    found = _scalar(told, rule) if len(targets) == 1 else None
-    return {targets[0]: found} if found is not None else _longer(told, rule, targets)
+    score = _scalar(bare, rule) if len(targets) == 1 else None
+    return {targets[0]: score} if score is not None else _longer(bare, rule, targets)
 
 
 def _longer(text: str, rule: ReplyRule, targets: Sequence[str]) -> dict[str, Found]:
@@ -161,8 +164,8 @@ def _of_json(content: Any, rule: ReplyRule, targets: Sequence[str], depth: int) 
             inner = _of_json(entry, rule, spoken, depth - 1)
         else:
             inner = {spoken[0]: _entry(entry, rule)} if len(spoken) == 1 else {}
-        for name, found in inner.items():
-            (named if by_name else plain)[name].append(found)
+        for name, value in inner.items():
+            (named if by_name else plain)[name].append(value)
     return {name: _agreed(named[name] or plain[name]) for name in targets}
 
 
@@ -173,13 +176,13 @@ def _agreed(entries: Sequence[Found]) -> Found:
 
 def _spoken(key: str, rule: ReplyRule, targets: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
     """Name the dimensions that a key of a JSON object speaks of, and whether it does so by their names."""
-    told = word_key(key)
+    spoken = word_key(key)
     for name in targets:
-        if told == word_key(name) or rule.names.get(told) == name:
+        if spoken == word_key(name) or rule.names.get(spoken) == name:
             return True, (name,)
     if key in rule.lists:
         return True, tuple(name for name in rule.lists[key] if name in targets)
-    return False, tuple(targets) if told in SCORE_WORDS | {"scores", "output"} else ()
+    return False, tuple(targets) if spoken in SCORE_WORDS | {"scores", "output"} else ()
 
 
 def _entry(entry: Any, rule: ReplyRule) -> Found:  # noqa: ANN401 - whatever JSON holds
@@ -197,24 +200,24 @@ def _entry(entry: Any, rule: ReplyRule) -> Found:  # noqa: ANN401 - whatever JSO
 
 def _labelled(text: str, rule: ReplyRule, targets: Sequence[str]) -> dict[str, Found]:
     """Read `Score: 7` and `Naturalness: 8/10`; where one dimension is given two values, neither counts."""
-    held: dict[str, list[Found]] = {name: [] for name in targets}
+    values_by_name: dict[str, list[Found]] = {name: [] for name in targets}
     final: list[Found] = []
     for match in LABELLED.finditer(GAPS.sub(_gap, text)):
-        told, value = word_key(match["name"]), match["value"]
-        words = told.split()
-        found = _scalar(value, rule)
-        if found is None:
+        label, value = word_key(match["name"]), match["value"]
+        words = label.split()
+        score = _scalar(value, rule)
+        if score is None:
             continue
         named = [name for name in targets if _ends(words, word_key(name)) or _names_it(words, name, rule)]
         if named:
-            held[named[0]].append(found)
+            values_by_name[named[0]].append(score)
         elif len(targets) == 1 and any(_ends(words, word) for word in FINAL_WORDS):
-            final.append(found)
+            final.append(score)
         elif len(targets) == 1 and any(_ends(words, word) for word in SCORE_WORDS):
-            held[targets[0]].append(found)
+            values_by_name[targets[0]].append(score)
     if final:
-        held[targets[0]] = final
-    return {name: _agreed(entries) for name, entries in held.items()}
+        values_by_name[targets[0]] = final
+    return {name: _agreed(entries) for name, entries in values_by_name.items()}
 
 
 def _gap(match: re.Match[str]) -> str:
@@ -232,5 +235,11 @@ def _names_it(words: Sequence[str], name: str, rule: ReplyRule) -> bool:
     """Tell whether words are what the judge calls a dimension, perhaps with “score” or “rating” behind it."""
     bare = words[:-1] if words and words[-1] in {"score", "rating"} else words
     return _ends(bare, word_key(name)) or any(
-        _ends(bare, told) for told, held in rule.names.items() if held == name
+        _ends(bare, called) for called, meant in rule.names.items() if meant == name
     )
+
+
+def short(text: str, most: int = MOST_RAW) -> str:
+    """Keep the beginning of a text, and say how much was left out; what no table can hold is replaced."""
+    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} characters more)"

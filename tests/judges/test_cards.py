@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -7,11 +8,43 @@ from pathlib import Path
 import pytest
 import yaml
 
+from judge_audit.audits.stages.score import instruments
+from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import InputError, UsageError
 from judge_audit.judges import builtin_cards, load_judge
 from judge_audit.judges.cards.card import Card, card_of, card_schema, read_card
+from judge_audit.judges.controls import builtin_controls, comparing_controls, seeing_controls
 
 CARD = Card(kind="callable", name="ours", weights="sha256:1", target="my_judge:score")
+
+HERE = Path(__file__).parent
+
+
+def every_card():
+    """Every card that ships, is documented or serves as a test."""
+    cards = dict(builtin_cards())
+    bound = (
+        *builtin_controls("zones", 3),
+        *comparing_controls("zones", 3),
+        *seeing_controls(),
+        *instruments(),
+    )
+    cards |= {f"control {judge.card.name}": judge.card for judge in bound}
+    page = (HERE.parents[1] / "docs" / "judges.md").read_text(encoding="utf-8")
+    whole = {}
+    for number, block in enumerate(re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)):
+        told = yaml.safe_load(block)
+        whole = told if "kind" in told else whole
+        cards[f"documented {number}"] = card_of({**whole, **told}, "docs/judges.md")
+    return cards | {path.stem: read_card(path) for path in (HERE / "cards").glob("*.yaml")}
+
+
+def test_no_card_changes_its_identity_or_its_json_from_one_version_to_the_next():
+    recorded = json.loads((HERE / "cards" / "identities.json").read_text(encoding="utf-8"))
+    assert {
+        name: [card.judge_id, card.lineage_id, text_digest(card.as_json())]
+        for name, card in every_card().items()
+    } == recorded
 
 
 @pytest.mark.parametrize(

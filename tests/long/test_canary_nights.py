@@ -115,16 +115,17 @@ def known(nights):
 def test_the_same_answers_in_the_lake_give_the_same_row(known):
     """What was decided can be decided again: only the time and the audit are the run's own."""
     from judge_audit.core.limits import read_limits
-    from judge_audit.judges.canaries import answers_of, compared, night_row, read_past, services_of
+    from judge_audit.judges.canaries.history import answers_of, read_history, services_of
+    from judge_audit.judges.canaries.verdict import compared, night_row
 
     known.model.score = lambda pixels, number: 2 + pixels.mean() / 50
     known.glance(known.plan_id)
     row = known.lake.read("canary_nights", asking=2).to_pylist()[0]
     base = load_judge(str(known.folder / "vlm.yaml")).card
-    held = read_past(known.lake, base)
+    held = read_history(known.lake, base)
     probes = sorted({entry["probe_id"] for entry in held.asked if entry["asking"] == 2})
     before = {number: entry for number, entry in held.nights.items() if number < 2}
-    held = past.Past(held.lineage_id, before, held.asked, held.scores, held.ended)
+    held = past.CanaryHistory(held.lineage_id, before, held.asked, held.scores, held.ended)
     answers = answers_of(known.lake, base, held, 2, probes)
     found = compared(answers, base.dimensions, read_limits(), base.lineage_id, 2)
     told = (services_of(held, [1]), services_of(held, [2]))

@@ -27,7 +27,7 @@ from judge_audit.audits.stages.score import instruments
 from judge_audit.core.configuration import resolve
 from judge_audit.core.tables import empty
 from judge_audit.judges import load_judge
-from judge_audit.judges.instruments.covariates import SURVEYED
+from judge_audit.judges.instruments.covariates import MEASURED
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.surface_statistics import STATISTICS
 
@@ -147,9 +147,9 @@ def first_answers(setup, prepared):
         left = left.join(known, ["probe_id", "repeat"], join_type="left anti")
         answer(setup.lake, setup.judge.card, left, ("overall",))
         if not known.num_rows:
-            ruler, surveyor = (instrument.card for instrument in instruments())
-            answer(setup.lake, ruler, measured_by_instruments(left, once=False), STATISTICS)
-            answer(setup.lake, surveyor, measured_by_instruments(left, once=True), SURVEYED)
+            surface, covariates = (instrument.card for instrument in instruments())
+            answer(setup.lake, surface, measured_by_instruments(left, once=False), STATISTICS)
+            answer(setup.lake, covariates, measured_by_instruments(left, once=True), MEASURED)
         prepared = combine(setup, prepared)
     return prepared
 

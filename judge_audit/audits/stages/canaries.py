@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow.compute as pc
+from judge_audit_schemas.rows import CanaryNightsRow
 
 from judge_audit.audits.inputs import planned_pixels
 from judge_audit.audits.stages.answers import register
@@ -14,24 +15,25 @@ from judge_audit.audits.stages.budget import budget_of
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import read_limits
 from judge_audit.core.messages import say
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.calling.budget import BudgetReached
 from judge_audit.judges.calling.score_calls import score_block
-from judge_audit.judges.canaries import (
+from judge_audit.judges.canaries.epochs import is_watched
+from judge_audit.judges.canaries.history import answers_of, read_history, services_of
+from judge_audit.judges.canaries.selection import choose, missing, planned
+from judge_audit.judges.canaries.verdict import (
+    CHANGED,
+    DECLARED,
     FEWEST,
+    FIRST,
+    UNCHANGED,
+    UNKNOWN,
     Watched,
-    answers_of,
-    choose,
     compared,
-    is_watched,
     night_row,
-    read_past,
-    services_of,
     watched,
 )
-from judge_audit.judges.canaries.selection import missing, planned
-from judge_audit.judges.canaries.verdict import CHANGED, DECLARED, FIRST, UNCHANGED, UNKNOWN
 from judge_audit.lake.write_ahead import keep
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import CallsRow, ItemsRow, ScoresRow
 
     from judge_audit.audits.model import Prepared, ScoringSetup
-    from judge_audit.judges.canaries import Canary, Compared, Past
+    from judge_audit.judges.canaries.history import CanaryHistory
+    from judge_audit.judges.canaries.selection import Canary
+    from judge_audit.judges.canaries.verdict import Compared
     from judge_audit.judges.cards.card import Card
 
     Row = dict[str, Any]
@@ -71,7 +75,7 @@ def canaries_due(setup: ScoringSetup, prepared: Prepared) -> tuple[int, int]:
     if not is_watched(card):
         return 0, 0
     _see_enough(setup)
-    past = read_past(setup.lake, card)
+    past = read_history(setup.lake, card)
     items, probes = (setup.plans.table(name, prepared.plan_id) for name in ("items", "probes"))
     asking = _asking(setup, items, probes, past, "", past.asking_at(datetime.now(UTC)))
     if asking.number in past.nights:
@@ -100,7 +104,7 @@ def watch(setup: ScoringSetup, items: pa.Table, probes: pa.Table, audit_id: str)
     if not is_watched(setup.judge.card):
         return None
     _see_enough(setup)
-    past = read_past(setup.lake, setup.judge.card)
+    past = read_history(setup.lake, setup.judge.card)
     number = past.asking_at(datetime.now(UTC))
     night = past.nights.get(number)
     if night and night["epoch"] < past.epoch(setup.judge.card):
@@ -110,8 +114,7 @@ def watch(setup: ScoringSetup, items: pa.Table, probes: pa.Table, audit_id: str)
     setup = setup.at_epoch(past.epoch(setup.judge.card))
     asking = _asking(setup, items, probes, past, audit_id, number)
     bought = _ask(asking, past, _times(past, asking))
-    row = _decided(asking, bought)
-    return watched(row, row.pop("bought"))
+    return watched(*_decided(asking, bought))
 
 
 def _see_enough(setup: ScoringSetup) -> None:
@@ -123,7 +126,7 @@ def _see_enough(setup: ScoringSetup) -> None:
 
 
 def _asking(
-    setup: ScoringSetup, items: pa.Table, probes: pa.Table, past: Past, audit_id: str, number: int
+    setup: ScoringSetup, items: pa.Table, probes: pa.Table, past: CanaryHistory, audit_id: str, number: int
 ) -> _Asking:
     """Choose the canaries; those of an asking under way belong to it."""
     card = setup.judge.card
@@ -134,18 +137,18 @@ def _asking(
     return _Asking(setup, card, audit_id, number, chosen)
 
 
-def _times(past: Past, asking: _Asking) -> int:
+def _times(past: CanaryHistory, asking: _Asking) -> int:
     """Say how often to ask at first: once where most canaries have two earlier answers, else twice."""
     answers = answers_of(asking.setup.lake, asking.card, past, asking.number, asking.probes)
     earlier = (answers.given & (answers.times < asking.number)).sum(axis=1)
     return ONCE if (earlier >= TWICE).mean() > 0.5 else TWICE
 
 
-def _held(past: Past, number: int) -> set[tuple[str, int]]:
+def _held(past: CanaryHistory, number: int) -> set[tuple[str, int]]:
     return {(row["probe_id"], row["repeat"]) for row in past.asked if row["asking"] == number}
 
 
-def _ask(asking: _Asking, past: Past, times: int) -> int:
+def _ask(asking: _Asking, past: CanaryHistory, times: int) -> int:
     """Ask for what is not there yet, keep every batch as it comes, and count the answers."""
     setup, card = asking.setup, asking.card
     answered = {
@@ -199,12 +202,12 @@ def _keep(
     keep(asking.setup.lake, tables)
 
 
-def _decided(asking: _Asking, bought: int) -> Row:
+def _decided(asking: _Asking, bought: int) -> tuple[CanaryNightsRow, int]:
     """Judge what came back, ask more where something looks odd, and write it down; what was written first counts."""
     setup, card = asking.setup, asking.card
     limits = read_limits(setup.configuration.limits)
     alarm = limits["canaries.false_alarm"]
-    past = read_past(setup.lake, card)
+    past = read_history(setup.lake, card)
     comparison = _compared(asking, past)
     before = services_of(past, [n for n in past.askings_of(card.epoch) if n < asking.number])
     now = services_of(past, [asking.number])
@@ -212,7 +215,7 @@ def _decided(asking: _Asking, bought: int) -> Row:
     sure = bool(comparison.n) and (odd or comparison.looked.suspicious(alarm, limits["canaries.suspicion"]))
     if sure:
         bought += _ask(asking, past, SURE)
-        past = read_past(setup.lake, card)
+        past = read_history(setup.lake, card)
         comparison = _compared(asking, past)
     answer = _answer(asking, past, comparison, sure=sure, alarm=alarm)
     epoch = card.epoch + (answer in {CHANGED, UNKNOWN})
@@ -224,10 +227,10 @@ def _decided(asking: _Asking, bought: int) -> Row:
     row["asked"] = len(_held(past, asking.number))
     setup.lake.commit({"canary_nights": from_rows("canary_nights", [row])})
     nights = setup.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)
-    return {**nights.to_pylist()[0], "bought": bought}
+    return rows_of(nights, CanaryNightsRow)[0], bought
 
 
-def _compared(asking: _Asking, past: Past) -> Compared:
+def _compared(asking: _Asking, past: CanaryHistory) -> Compared:
     answers = answers_of(asking.setup.lake, asking.card, past, asking.number, asking.probes)
     if not (answers.given & (answers.times == asking.number)).any():
         name = asking.card.name
@@ -236,7 +239,7 @@ def _compared(asking: _Asking, past: Past) -> Compared:
     return compared(answers, asking.card.dimensions, limits, asking.card.lineage_id, asking.number)
 
 
-def _answer(asking: _Asking, past: Past, comparison: Compared, *, sure: bool, alarm: float) -> str:
+def _answer(asking: _Asking, past: CanaryHistory, comparison: Compared, *, sure: bool, alarm: float) -> str:
     """Say what an asking came to."""
     if comparison.n:
         if sure and comparison.looked.changed(alarm):

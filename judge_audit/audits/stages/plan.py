@@ -208,11 +208,11 @@ def unanswered(lake: Lake, probes: pa.Table, judge: Card | None) -> tuple[int, d
     """
     items: dict[str, int] = {}
     new = 0
-    ruler, surveyor = (instrument.card for instrument in instruments())
+    surface, covariates = (instrument.card for instrument in instruments())
     asked_of = [
         *([(judge, probes)] if judge is not None else []),
-        (ruler, measured_by_instruments(probes, once=False)),
-        (surveyor, measured_by_instruments(probes, once=True)),
+        (surface, measured_by_instruments(probes, once=False)),
+        (covariates, measured_by_instruments(probes, once=True)),
     ]
     for card, asked in asked_of:
         answered = lake.answered(card.judge_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,8 +15,8 @@ from judge_audit.audits.stages.budget import budget_of
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.calling.score_calls import score_block
-from judge_audit.judges.instruments.covariates import Surveyor
-from judge_audit.judges.instruments.surface import Ruler
+from judge_audit.judges.instruments.covariates import COVARIATE_INSTRUMENT
+from judge_audit.judges.instruments.surface import SURFACE_INSTRUMENT, Instrument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,14 +33,13 @@ TRIED = 3
 """Pictures by which a judge is timed that has never answered before."""
 
 
-@cache
-def instruments() -> tuple[Ruler, Surveyor]:
+def instruments() -> tuple[Instrument, Instrument]:
     """Give what measures pictures next to the judge.
 
     Returns:
-        The ruler of surface statistics, and the surveyor of what no ladder turns, once per untouched picture.
+        That of surface statistics, and that of covariates, which no ladder turns, once per untouched picture.
     """
-    return Ruler(), Surveyor()
+    return SURFACE_INSTRUMENT, COVARIATE_INSTRUMENT
 
 
 def pace(setup: ScoringSetup, prepared: Prepared) -> tuple[float, int]:
@@ -58,7 +56,7 @@ def pace(setup: ScoringSetup, prepared: Prepared) -> tuple[float, int]:
 def score(
     setup: ScoringSetup, prepared: Prepared, *taken: Block, on_probes: Callable[[int], None] | None = None
 ) -> int:
-    """Have the judge and the ruler answer every probe of some blocks, the surveyor only the untouched ones.
+    """Have the judge and the surface instrument answer every probe of some blocks, the other only the untouched ones.
 
     Each batch is on disk before the next is asked.
 
@@ -91,11 +89,11 @@ def score(
 
 
 def _measure(setup: ScoringSetup, share: Share) -> None:
-    """Have the ruler answer untouched items and ladders, the surveyor the untouched items."""
-    ruler, surveyor = instruments()
+    """Have one instrument answer untouched items and ladders, the other the untouched items."""
+    surface, covariates = instruments()
     measuring: tuple[tuple[Judge, Callable[[ProbesRow], bool]], ...] = (
-        (ruler, is_ruled),
-        (surveyor, is_first),
+        (surface, is_ruled),
+        (covariates, is_first),
     )
     for instrument, is_shown in measuring:
         shown = [(item, [probe for probe in probes if is_shown(probe)]) for item, probes in share.work]

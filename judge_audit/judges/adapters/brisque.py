@@ -62,11 +62,11 @@ class Brisque:
         """Read the weights."""
         import io  # noqa: PLC0415
 
-        with np.load(io.BytesIO(_weights()), allow_pickle=False) as held:
-            self._vectors = held["vectors"]
-            self._coefficients = held["coefficients"]
-            self._gamma, self._rho = float(held["gamma"]), float(held["rho"])
-            self._low, self._high = held["low"], held["high"]
+        with np.load(io.BytesIO(_weights()), allow_pickle=False) as arrays:
+            self._vectors = arrays["vectors"]
+            self._coefficients = arrays["coefficients"]
+            self._gamma, self._rho = float(arrays["gamma"]), float(arrays["rho"])
+            self._low, self._high = arrays["low"], arrays["high"]
 
     def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
         """Score each picture; lower is better."""
@@ -77,9 +77,9 @@ class Brisque:
             return Reply(state=State.FAILED, raw=f"a side is shorter than {SMALLEST_SIDE} pixels")
         return Reply({OVERALL: self.quality(features(pixels))})
 
-    def quality(self, found: NDArray[np.float64]) -> float:
+    def quality(self, values: NDArray[np.float64]) -> float:
         """Regress the 36 features to an opinion score: Σ c_i·exp(−γ·|x − v_i|²) − ρ."""
-        scaled = -1 + 2 * (found - self._low) / (self._high - self._low)
+        scaled = -1 + 2 * (values - self._low) / (self._high - self._low)
         distance = ((self._vectors - scaled) ** 2).sum(axis=1)
         return float(self._coefficients @ np.exp(-self._gamma * distance) - self._rho)
 
@@ -115,7 +115,7 @@ def _scale_features(cv2: Any, grey: Plane) -> list[float]:  # noqa: ANN401 - the
     deviation = cv2.sqrt(cv2.absdiff(cv2.multiply(mean, mean), square))
     normal = cv2.divide(cv2.subtract(grey, mean), cv2.add(deviation, STABILISER))
     shape, _, left, right = _fit(cv2, normal)
-    found = [shape, (left + right) / 2]
+    values = [shape, (left + right) / 2]
     pairs = (
         (normal[:, :-1], normal[:, 1:]),
         (normal[:-1, :], normal[1:, :]),
@@ -123,8 +123,8 @@ def _scale_features(cv2: Any, grey: Plane) -> list[float]:  # noqa: ANN401 - the
         (normal[1:, :-1], normal[:-1, 1:]),
     )
     for first, second in pairs:
-        found += _fit(cv2, cv2.multiply(first, second))
-    return found
+        values += _fit(cv2, cv2.multiply(first, second))
+    return values
 
 
 def _fit(cv2: Any, plane: Plane) -> list[float]:  # noqa: ANN401

@@ -7,8 +7,12 @@ The pictures are lossless and are gone once the batch is answered.
 
 from __future__ import annotations
 
+import re
+import shutil
+import stat
 import tempfile
-import threading
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,20 +20,17 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.cards.api_keys import read_key
 from judge_audit.judges.cards.card import LARGEST
-from judge_audit.judges.cards.card_files import CardFiles
+from judge_audit.judges.cards.card_files import MIB, CardFiles
 from judge_audit.judges.cards.prices import Prices, prices_of
-from judge_audit.judges.cards.program_cards import identity_of, program_of
-from judge_audit.judges.cards.redaction import Hidden, secrets_around
+from judge_audit.judges.cards.redaction import Secrets, read_key, refuse_key_in, secrets_around
 from judge_audit.judges.cards.reply_rules import ReplyRule, rule_of
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.chat.chat_requests import png
 from judge_audit.judges.pairwise.chat_judges import Comparer, ShownPair, reply_of
 from judge_audit.judges.pairwise.preference_parser import VERSION
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
-from judge_audit.judges.reply_parser import combined, read_reply
-from judge_audit.judges.runtimes.subprocess_runtime import Broken, Command, Program
+from judge_audit.judges.reply_parser import combined, read_reply, short
+from judge_audit.judges.runtimes.subprocess_runtime import Command, Program, ProgramFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,26 +39,16 @@ if TYPE_CHECKING:
 
 KIND = "command"
 
-BROKEN = 8
+GIVE_UP_AFTER = 8
 """Pictures that break the program one after another before the rest of a batch is not shown."""
 
+MOST_FILE_BYTES = 65_536 * MIB
 
-@dataclass(slots=True)
-class _Idle:
-    """Programs that run and have nothing to do; each worker borrows one."""
-
-    programs: list[Program] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def take(self) -> Program | None:
-        """Take one, if there is one."""
-        with self.lock:
-            return self.programs.pop() if self.programs else None
-
-    def give(self, program: Program) -> None:
-        """Give one back."""
-        with self.lock:
-            self.programs.append(program)
+LAUNCHER = re.compile(
+    r"(python|pypy|node|deno|bun|ruby|perl|php|Rscript|julia|java|lua|bash|sh|zsh|dash|env|uv|uvx|npx|conda|docker|"
+    r"podman|apptainer|singularity|srun|ssh|torchrun|accelerate)[\d.]*(?:\.exe)?$"
+)
+"""Programs that start others: which one it is, and where it lies, says nothing of the judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +66,8 @@ class CommandJudge:
     command: Command
     rule: ReplyRule
     prices: Prices
-    _hidden: Hidden = field(repr=False)
-    _idle: _Idle = field(default_factory=_Idle, repr=False)
+    _hidden: Secrets = field(repr=False)
+    _idle: deque[Program] = field(default_factory=deque, repr=False)
 
     @property
     def currency(self) -> str:
@@ -106,16 +97,18 @@ class CommandJudge:
     def _answers(self, questions: Sequence[Mapping[str, Any]]) -> list[Reply]:
         """Ask all at once; once the program has broken, what is left one by one, so that one picture fails alone."""
         replies: list[Reply | None] = [None] * len(questions)
-        program, broken, in_a_row = self._idle.take(), False, 0
+        program, broken, in_a_row = self._take(), False, 0
         try:
-            while (left := [at for at, reply in enumerate(replies) if reply is None]) and in_a_row < BROKEN:
+            while (
+                left := [at for at, reply in enumerate(replies) if reply is None]
+            ) and in_a_row < GIVE_UP_AFTER:
                 asked = left[:1] if broken else left
                 try:
                     program = program or self._started()
                     for place, answer in program.ask([questions[at] for at in asked]):
                         replies[asked[place]] = self._reply(answer)
                         in_a_row = 0
-                except Broken as error:
+                except ProgramFailed as error:
                     if program is not None:
                         program.kill()
                     if broken or len(asked) == 1:
@@ -126,14 +119,21 @@ class CommandJudge:
                     program, broken = None, True
         finally:
             if program is not None:
-                self._idle.give(program)
+                self._idle.append(program)
         not_shown = Reply(state=State.FAILED, raw="not shown: the program had stopped answering", attempts=0)
         return [not_shown if reply is None else reply for reply in replies]
 
     def close(self) -> None:
         """End the programs that have nothing to do."""
-        while (program := self._idle.take()) is not None:
+        while (program := self._take()) is not None:
             program.close()
+
+    def _take(self) -> Program | None:
+        """Take a program that runs and has nothing to do, if there is one: each worker borrows one."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
 
     def _started(self) -> Program:
         """Start a program.
@@ -143,7 +143,7 @@ class CommandJudge:
         """
         try:
             return Program(self.command, self._hidden)
-        except Broken as error:
+        except ProgramFailed as error:
             raise UsageError(
                 f"judge “{self.card.name}”, field command: the program does not answer: {error} It is greeted with "
                 f'{{"id": 0, "hello": 1}} and must answer a line with "id": 0.'
@@ -163,15 +163,15 @@ class CommandJudge:
         if self.card.compares:
             return _choice(answer, raw)
         if isinstance(answer.get("text"), str):
-            found = read_reply(answer["text"], self.rule)
+            values = read_reply(answer["text"], self.rule)
         else:
-            told = answer.get("scores")
-            told = told if isinstance(told, dict) else {self.card.dimensions[0]: answer.get("score")}
-            known = {str(name): value for name, value in told.items() if str(name) in self.card.dimensions}
-            found = {name: _found(value) for name, value in known.items()}
-        found |= combined(found, self.rule)
-        scores = {name: value for name, (value, _) in found.items() if value is not None}
-        states = {name: state for name, (value, state) in found.items() if value is None}
+            scored = answer.get("scores")
+            scored = scored if isinstance(scored, dict) else {self.card.dimensions[0]: answer.get("score")}
+            known = {str(name): value for name, value in scored.items() if str(name) in self.card.dimensions}
+            values = {name: _found(value) for name, value in known.items()}
+        values |= combined(values, self.rule)
+        scores = {name: value for name, (value, _) in values.items() if value is not None}
+        states = {name: state for name, (value, state) in values.items() if value is None}
         state = State.OK if scores else next(iter(states.values()), State.EMPTY)
         return Reply(
             scores, state, "" if scores and "text" not in answer and not states else raw, states=states
@@ -203,11 +203,11 @@ def _found(value: Any) -> tuple[float | None, State]:  # noqa: ANN401 - whatever
 
 def _choice(answer: Mapping[str, Any], raw: str) -> Reply:
     """Read which of two pictures the program named."""
-    told = answer.get("choice", answer.get("text"))
-    found = reply_of(told) if isinstance(told, str) else Reply(state=State.EMPTY)
-    if told is not None and not isinstance(told, str):
-        found = Reply(state=State.UNPARSABLE)
-    return found if found.state == State.OK and "text" not in answer else replace(found, raw=raw)
+    choice = answer.get("choice", answer.get("text"))
+    reply = reply_of(choice) if isinstance(choice, str) else Reply(state=State.EMPTY)
+    if choice is not None and not isinstance(choice, str):
+        reply = Reply(state=State.UNPARSABLE)
+    return reply if reply.state == State.OK and "text" not in answer else replace(reply, raw=raw)
 
 
 def _question(folder: Path, at: int, stimulus: Stimulus) -> dict[str, Any]:
@@ -235,18 +235,14 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     key = read_key(card, files)
     folder = (card.origin.parent if card.origin else project or Path.cwd()).resolve()
     words = [str(word) for word in card.settings["command"]]
-    told = identity_of(card, files, folder, words)
-    program = program_of(files, folder, words)
-    hidden = secrets_around(key)
-    if Hidden(key).within(card.as_json()):
-        files.fault(
-            "", "the card holds the key itself. Take it out, and name where it lies: key_env or key_file."
-        )
+    parts = _identity_of(card, files, folder, words)
+    program = _program_of(files, folder, words)
+    refuse_key_in(card, key, files)
     files.raise_faults()
     identified = replace(
         card,
-        target=canonical_json(told),
-        weights=card.weights or text_digest(*(part for part in told if part.startswith("sha256:"))),
+        target=canonical_json(parts),
+        weights=card.weights or text_digest(*(part for part in parts if part.startswith("sha256:"))),
         pinned=card.pinned or not card.weights,
         parser_version=f"{card.parser_version}/{f'pairs {VERSION}' if card.compares else rule.version}",
         runtime=f"{program.name}",
@@ -261,6 +257,60 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         ),
         rule=rule,
         prices=replace(prices_of(card), pictures=2 if card.compares else 1),
-        _hidden=hidden,
+        _hidden=secrets_around(key),
     )
     return Comparer(judge) if card.compares else judge
+
+
+def _program_of(files: CardFiles, folder: Path, words: Sequence[str]) -> Path:
+    """Find the program: beside the card if it is written as a path, else where programs lie."""
+    first = words[0]
+    path = shutil.which(str(folder / first) if "/" in first or "\\" in first else first)
+    if path is None:
+        example = 'For example: command: ["python3", "score.py"].'
+        files.fault("command", f"there is no program {first} that can be started. {example}")
+        return Path(first)
+    return Path(path)
+
+
+def _identity_of(card: Card, files: CardFiles, folder: Path, words: Sequence[str]) -> list[str]:
+    """Give the words of the command with digests in place of the files they name, and those of further files.
+
+    A program of which nothing is digested or declared is refused: a new version of it would go unseen.
+    """
+    parts, unread = [], []
+    for at, word in enumerate(words):
+        if at == 0 and (launcher := LAUNCHER.match(Path(word).name)):
+            parts.append(launcher[1])
+            continue
+        path = folder / word
+        named = at > 0 or "/" in word or "\\" in word
+        mode = 0
+        with suppress(OSError, ValueError):
+            mode = path.stat().st_mode if named else 0
+        if stat.S_ISREG(mode):
+            name = f"command: {word}"
+            files.read(name, word, MOST_FILE_BYTES)
+            parts.append(files.digests.get(name, word))
+        else:
+            parts.append(word)
+            if stat.S_ISDIR(mode):
+                unread.append(word)
+    for name in card.settings.get("files", ()):
+        files.read(f"files: {name}", name, MOST_FILE_BYTES)
+        parts.append(files.digests.get(f"files: {name}", name))
+    if card.weights:
+        return parts
+    if unread:
+        files.fault(
+            "weights",
+            f"{', '.join(unread)} is a folder, of which no digest is taken. Say by weights: what version it is, e.g. "
+            "weights: 2026-11-03.",
+        )
+    elif not any(part.startswith("sha256:") for part in parts):
+        files.fault(
+            "files",
+            "nothing tells one version of this program from another. Name its files, for example files: [score.py, "
+            "weights.bin], or declare its version by weights: 2026-11-03.",
+        )
+    return parts

@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.cards.api_keys import read_key
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.prices import Prices, prices_of
-from judge_audit.judges.cards.redaction import Hidden
+from judge_audit.judges.cards.redaction import Secrets, read_key, refuse_key_in
 from judge_audit.judges.cards.reply_rules import rule_of
-from judge_audit.judges.chat.chat_cards import claims_of, most_out, reader_of, request_of
+from judge_audit.judges.chat.chat_cards import claims_of, in_pairs, most_out, reader_of, request_of
 from judge_audit.judges.chat.chat_client import ChatClient, Failed, Patience
-from judge_audit.judges.chat.chat_replies import NoLogprobs, ReplyReader, Usage, served_by, short, usage_of
+from judge_audit.judges.chat.chat_replies import NoLogprobs, ReplyReader, Usage, served_by, usage_of
 from judge_audit.judges.chat.chat_requests import SLOT, ChatRequest, characters
 from judge_audit.judges.pairwise.chat_judges import Comparer
-from judge_audit.judges.pairwise.endpoint import PairReader, pair_request_of
 from judge_audit.judges.protocol import Judge, Reply, Stimulus, Unanswered
+from judge_audit.judges.reply_parser import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,12 +37,12 @@ KIND = "endpoint"
 EXTRA = "endpoint"
 PACKAGES = ("openai", "tenacity")
 
-BROKEN = 8
+GIVE_UP_AFTER = 8
 """Requests that fail one after another before the rest of a batch is not sent."""
 
 
 @dataclass(slots=True)
-class _Line:
+class _Requests:
     """What the requests under way know of one another.
 
     Attributes:
@@ -85,9 +84,9 @@ class EndpointJudge:
     prices: Prices
     most_out: int
     _client: ChatClient = field(repr=False)
-    _hidden: Hidden = field(repr=False)
+    _hidden: Secrets = field(repr=False)
     _pool: ThreadPoolExecutor = field(repr=False)
-    _line: _Line = field(default_factory=_Line, repr=False)
+    _requests: _Requests = field(default_factory=_Requests, repr=False)
 
     @property
     def currency(self) -> str:
@@ -97,7 +96,7 @@ class EndpointJudge:
     def most_cost(self, height: int, width: int, prompt: str) -> float:
         """Say what one answer may cost at most: the longest answer allowed, and the largest request seen so far."""
         guess = self.prices.tokens_in(*self.request.size(height, width), characters(self.request, prompt))
-        most = self._line.most_in
+        most = self._requests.most_in
         return self.prices.cost(max(most + most // 10, 0 if most else guess), self.most_out)
 
     def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
@@ -107,7 +106,7 @@ class EndpointJudge:
             Unanswered: If requests failed; carries all replies.
             UsageError: If the endpoint cannot be asked at all.
         """
-        self._line.failures = min(self._line.failures, BROKEN - 1)
+        self._requests.failures = min(self._requests.failures, GIVE_UP_AFTER - 1)
         waiting = [self._pool.submit(self._ask, stimulus) for stimulus in stimuli]
         try:
             replies = [future.result() for future in waiting]
@@ -115,12 +114,12 @@ class EndpointJudge:
             for future in waiting:
                 future.cancel()
         if any(reply.state == State.FAILED for reply in replies):
-            raise Unanswered(self._line.error, replies)
+            raise Unanswered(self._requests.error, replies)
         return replies
 
     def _ask(self, stimulus: Stimulus) -> Reply:
         """Ask for one picture: a value or a named state."""
-        if self._line.failures >= BROKEN:
+        if self._requests.failures >= GIVE_UP_AFTER:
             return Reply(state=State.FAILED, raw="not asked: the endpoint had stopped answering", attempts=0)
         try:
             content, attempts, losses = self._client.ask(self.request.fields(stimulus))
@@ -135,9 +134,9 @@ class EndpointJudge:
                 f"{self.request.answer} is read. Write answer: text in the card, or use a server that gives them."
             ) from None
         if reply.state == State.FAILED:
-            self._line.failed(self._hidden.clean(reply.raw))
+            self._requests.failed(self._hidden.clean(reply.raw))
         else:
-            self._line.heard(usage)
+            self._requests.heard(usage)
         cost = self._cost(usage, stimulus) + losses * self._lost(stimulus)
         return replace(
             reply,
@@ -151,9 +150,9 @@ class EndpointJudge:
     def _unanswered(self, failed: Failed, stimulus: Stimulus) -> Reply:
         """Write down a request that brought no answer."""
         if failed.refused:
-            self._line.heard(Usage())
+            self._requests.heard(Usage())
             return Reply(state=State.REFUSED, raw=short(str(failed)), attempts=failed.attempts)
-        self._line.failed(str(failed))
+        self._requests.failed(str(failed))
         cost = failed.losses * self._lost(stimulus)
         return Reply(state=State.FAILED, raw=short(str(failed)), attempts=failed.attempts, cost=cost)
 
@@ -184,13 +183,10 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     rule = rule_of(card)
     request, reader = request_of(card, files, rule), reader_of(card, files, rule)
     if card.compares:
-        request, reader = pair_request_of(card, files, request), PairReader("text", rule, card.dimensions[0])
+        request, reader = in_pairs(card, files, request, reader)
     key = read_key(card, files)
-    hidden = Hidden(key)
-    if hidden.within(card.as_json()):
-        files.fault(
-            "", "the card holds the key itself. Take it out, and name where it lies: key_env or key_file."
-        )
+    hidden = Secrets(key)
+    refuse_key_in(card, key, files)
     files.raise_faults()
     asking = Patience(timeout=card.settings.get("timeout", 120.0), **card.settings.get("retries", {}))
     address = card.settings["base_url"].rstrip("/")

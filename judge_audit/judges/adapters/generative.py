@@ -14,9 +14,9 @@ from judge_audit.core.digests import text_digest
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.reply_rules import rule_of
 from judge_audit.judges.chat.chat_cards import claims_of, reader_of, request_of
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.chat.chat_requests import SLOT
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
+from judge_audit.judges.reply_parser import short
 from judge_audit.judges.runtimes.model_folders import CODE, SETTINGS, WORDS
 from judge_audit.judges.runtimes.pytorch_runtime import device_of, runtime_of, torch_of
 from judge_audit.judges.runtimes.transformers_runtime import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from judge_audit.judges.chat.chat_replies import ReplyReader
     from judge_audit.judges.chat.chat_requests import ChatRequest
     from judge_audit.judges.runtimes.model_folders import ModelFolder
+    from judge_audit.judges.runtimes.pytorch_runtime import Library, Model
 
 KIND = "generative"
 EXTRA = "transformers"
@@ -62,24 +63,24 @@ class GenerativeJudge:
     card: Card
     request: ChatRequest
     reader: ReplyReader | None
-    torch: Any
-    model: Any
-    processor: Any
+    torch: Library
+    model: Model
+    processor: Model
     wanted: Mapping[int, str]
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
         """Ask for every picture by itself."""
-        found = []
+        replies = []
         for stimulus in stimuli:
             with self._lock, self.torch.inference_mode():
-                given = self._given(stimulus)
-                found.append(
-                    self._rewarded(given) if self.reader is None else self._written(given, self.reader)
+                inputs = self._input(stimulus)
+                replies.append(
+                    self._rewarded(inputs) if self.reader is None else self._written(inputs, self.reader)
                 )
-        return found
+        return replies
 
-    def _given(self, stimulus: Stimulus) -> Any:  # noqa: ANN401 - a batch of tensors
+    def _input(self, stimulus: Stimulus) -> Model:
         """Make the model's input: the message in the model's own chat template, with the picture."""
         from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
 
@@ -90,27 +91,29 @@ class GenerativeJudge:
         if self.request.system:
             system = [{"type": "text", "text": self.request.system}]
             messages.insert(0, {"role": "system", "content": system})
-        given = self.processor.apply_chat_template(
+        inputs = self.processor.apply_chat_template(
             messages,
             add_generation_prompt=self.reader is not None,
             tokenize=True,
             return_dict=True,
             return_tensors="pt",
         )
-        return given.to(self.model.device, self.model.dtype)
+        return inputs.to(self.model.device, self.model.dtype)
 
-    def _rewarded(self, given: Any) -> Reply:  # noqa: ANN401 - a batch of tensors
+    def _rewarded(self, inputs: Model) -> Reply:
         """Read the head: a number per dimension; of [μ, σ] for one dimension, the mean."""
-        values = [float(value) for value in self.model(**given).logits[0].double().cpu()]
+        values = [float(value) for value in self.model(**inputs).logits[0].double().cpu()]
         names = self.card.dimensions
         raw = f"mean and spread: {values}" if len(values) > len(names) else ""
-        return Reply(dict(zip(names, values, strict=False)), raw=raw, tokens=int(given["input_ids"].shape[1]))
+        return Reply(
+            dict(zip(names, values, strict=False)), raw=raw, tokens=int(inputs["input_ids"].shape[1])
+        )
 
-    def _written(self, given: Any, reader: ReplyReader) -> Reply:  # noqa: ANN401 - a batch of tensors
+    def _written(self, inputs: Model, reader: ReplyReader) -> Reply:
         """Have the model write, and read that as an endpoint's answer."""
-        start = given["input_ids"].shape[1]
+        start = inputs["input_ids"].shape[1]
         made = self.model.generate(
-            **given, **_sampling(self.request.decoding), return_dict_in_generate=True, output_logits=True
+            **inputs, **_sampling(self.request.decoding), return_dict_in_generate=True, output_logits=True
         )
         numbers = made.sequences[0][start:].tolist()
         endings = self.model.generation_config.eos_token_id
@@ -144,9 +147,9 @@ class GenerativeJudge:
 def _sampling(decoding: Mapping[str, Any]) -> dict[str, Any]:
     """Give what `generate` is told: greedy unless the card sets a temperature."""
     temperature = float(decoding.get("temperature") or 0)
-    told: dict[str, Any] = {"max_new_tokens": int(decoding["max_tokens"]), "do_sample": temperature > 0}
+    options: dict[str, Any] = {"max_new_tokens": int(decoding["max_tokens"]), "do_sample": temperature > 0}
     chance = {"temperature": temperature, "top_p": float(decoding.get("top_p") or 1), "top_k": 0}
-    return told | (chance if temperature > 0 else dict.fromkeys(chance))
+    return options | (chance if temperature > 0 else dict.fromkeys(chance))
 
 
 def build(card: Card, *, project: Path | None = None) -> Judge:
@@ -170,8 +173,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     assert folder is not None
     model, processor = _loaded(torch, transformers, card, files, folder, rewards=rewards)
     files.raise_faults()
-    if name := folder.changed():
-        files.fault("model", f"{name} changed while it was read. Load the judge again.")
+    folder.check_unchanged(files)
     labels = int(getattr(model.config, "num_labels", 0))
     if rewards and labels not in {len(card.dimensions), 2 if len(card.dimensions) == 1 else 0}:
         files.fault(
@@ -191,20 +193,13 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
 
 
 def _loaded(
-    torch: Any,  # noqa: ANN401 - the module
-    transformers: Any,  # noqa: ANN401 - the module
-    card: Card,
-    files: CardFiles,
-    folder: ModelFolder,
-    *,
-    rewards: bool,
-) -> tuple[Any, Any]:
+    torch: Library, transformers: Library, card: Card, files: CardFiles, folder: ModelFolder, *, rewards: bool
+) -> tuple[Model, Model]:
     """Load model and processor, or note why not."""
     kind = "AutoModelForSequenceClassification" if rewards else "AutoModelForImageTextToText"
     code = bool(card.settings.get("remote_code", False))
     with silent(transformers):
-        dtype = str(card.settings.get("dtype", "float32"))
-        model = load_model(torch, getattr(transformers, kind), files, folder, card, dtype)
+        model = load_model(torch, getattr(transformers, kind), files, folder, card)
         pictures = load_processor(transformers, files, folder, card)
         try:
             processor = transformers.AutoProcessor.from_pretrained(
@@ -224,15 +219,17 @@ def _loaded(
     return model, processor
 
 
-def _wanted(tokenizer: Any, reader: ReplyReader | None) -> dict[int, str]:  # noqa: ANN401 - a tokenizer
+def _wanted(tokenizer: Model, reader: ReplyReader | None) -> dict[int, str]:
     """Find every token that is a score token, whatever its case and blanks; none where text is read."""
     if reader is None or reader.answer not in {"expected", "yes_probability"}:
         return {}
     words = set(reader.tokens or {"yes": 1.0, "no": 0.0})
     numbers = range(len(tokenizer))
-    told = tokenizer.batch_decode([[number] for number in numbers])
+    words_by_number = tokenizer.batch_decode([[number] for number in numbers])
     return {
-        number: word for number, word in zip(numbers, told, strict=True) if word.strip().casefold() in words
+        number: word
+        for number, word in zip(numbers, words_by_number, strict=True)
+        if word.strip().casefold() in words
     }
 
 

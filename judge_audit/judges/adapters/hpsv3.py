@@ -7,9 +7,9 @@ two. It is the logarithm of a spread: the package's training takes exp() of it.
 from __future__ import annotations
 
 import inspect
-import threading
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import UsageError
@@ -23,15 +23,21 @@ from judge_audit.judges.runtimes.package_runtime import (
     versions_of,
     words_digest,
 )
-from judge_audit.judges.runtimes.pytorch_runtime import device_of, numbers, runtime_of, torch_of
+from judge_audit.judges.runtimes.pytorch_runtime import (
+    OneByOneJudge,
+    device_of,
+    numbers,
+    runtime_of,
+    torch_of,
+)
 from judge_audit.judges.runtimes.transformers_runtime import settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.runtimes.package_runtime import OwnPackage
+    from judge_audit.judges.runtimes.pytorch_runtime import Model
 
 KIND = "hpsv3"
 PACKAGES = ("torch", "hpsv3")
@@ -45,39 +51,19 @@ ASKED = frozenset({"image_paths", "prompts"})
 """What its `reward` is given, by name: the order differs between its versions."""
 
 
-@dataclass(frozen=True, slots=True)
-class HpsJudge:
-    """The judge; it is asked one picture at a time, so no answer depends on its company.
+def _reply(card: Card, inferencer: Model, stimulus: Stimulus) -> Reply:
+    """Ask the package's inferencer for one picture."""
+    from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
 
-    Attributes:
-        card: Its card.
-        torch: The module.
-        inferencer: The package's inferencer.
-    """
-
-    card: Card
-    torch: Any
-    inferencer: Any
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
-        """Score each picture by itself."""
-        return [self._reply(stimulus) for stimulus in stimuli]
-
-    def _reply(self, stimulus: Stimulus) -> Reply:
-        from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
-
-        with self._lock, self.torch.inference_mode():
-            shown = {"image_paths": [Image.fromarray(stimulus.image)], "prompts": [stimulus.prompt]}
-            values = [float(value) for value in numbers(self.inferencer.reward(**shown)).reshape(-1)]
-        if len(values) < len(self.card.dimensions):
-            raise UsageError(
-                f"judge “{self.card.name}”: the model gives {len(values)} numbers and {len(self.card.dimensions)} "
-                "dimensions are named."
-            )
-        more = len(values) > len(self.card.dimensions)
-        raw = f"mean and logarithm of the spread: {values}" if more else ""
-        return Reply(dict(zip(self.card.dimensions, values, strict=False)), raw=raw)
+    shown = {"image_paths": [Image.fromarray(stimulus.image)], "prompts": [stimulus.prompt]}
+    values = [float(value) for value in numbers(inferencer.reward(**shown)).reshape(-1)]
+    if len(values) < len(card.dimensions):
+        raise UsageError(
+            f"judge “{card.name}”: the model gives {len(values)} numbers and {len(card.dimensions)} "
+            "dimensions are named."
+        )
+    raw = f"mean and logarithm of the spread: {values}" if len(values) > len(card.dimensions) else ""
+    return Reply(dict(zip(card.dimensions, values, strict=False)), raw=raw)
 
 
 def build(card: Card, *, project: Path | None = None) -> Judge:
@@ -89,8 +75,8 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     """
     torch = torch_of(card, "transformers")
     package = own_package(card, "hpsv3", "hpsv3.inference", ADVICE)
-    maker = package.module.HPSv3RewardInferencer
-    if not set(inspect.signature(maker.reward).parameters) >= ASKED:
+    asked = inspect.signature(package.module.HPSv3RewardInferencer.reward).parameters
+    if not set(asked) >= ASKED:
         raise UsageError(
             f"judge “{card.name}”: {package.name} is asked in another way than is known here (image_paths, prompts). "
             "Version 1.0.0 is known."
@@ -103,11 +89,13 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     device = device_of(torch, card, files)
     checkpoint, config = _places(card, files)
     files.raise_faults()
-    inferencer = _inferencer(maker, package, checkpoint, config, device, files)
+    inferencer = _inferencer(package, checkpoint, config, device, files)
     if checkpoint is not None and stream_digest(checkpoint) != files.digests["checkpoint"]:
         files.fault("checkpoint", f"{checkpoint.name} changed while it was read. Load the judge again.")
     files.raise_faults()
-    return HpsJudge(_identified(card, torch, package, inferencer, files, device), torch, inferencer)
+    runtime = runtime_of(torch, device, **versions_of("hpsv3", "transformers"))
+    identified = replace(_identified(card, package, inferencer, files), runtime=runtime)
+    return OneByOneJudge(identified, torch, partial(_reply, identified, inferencer))
 
 
 def _places(card: Card, files: CardFiles) -> tuple[Path | None, Path | None]:
@@ -135,18 +123,14 @@ def _places(card: Card, files: CardFiles) -> tuple[Path | None, Path | None]:
 
 
 def _inferencer(
-    maker: Any,  # noqa: ANN401 - the package's class
-    package: OwnPackage,
-    checkpoint: Path | None,
-    config: Path | None,
-    device: str,
-    files: CardFiles,
-) -> Any:  # noqa: ANN401 - the package's inferencer
+    package: OwnPackage, checkpoint: Path | None, config: Path | None, device: str, files: CardFiles
+) -> Model:
     """Have the package load its model, or note why it cannot."""
-    told = {} if config is None else {"config_path": str(config)}
+    options = {} if config is None else {"config_path": str(config)}
     try:
         with unheard():
-            return maker(checkpoint_path=str(checkpoint), device=device, **told)
+            maker = package.module.HPSv3RewardInferencer
+            return maker(checkpoint_path=str(checkpoint), device=device, **options)
     except Exception as error:  # noqa: BLE001 - a package and the hub fail in every way there is
         files.fault(
             "checkpoint",
@@ -157,14 +141,7 @@ def _inferencer(
         return None
 
 
-def _identified(
-    card: Card,
-    torch: Any,  # noqa: ANN401 - the module
-    package: OwnPackage,
-    inferencer: Any,  # noqa: ANN401 - the package's inferencer
-    files: CardFiles,
-    device: str,
-) -> Card:
+def _identified(card: Card, package: OwnPackage, inferencer: Model, files: CardFiles) -> Card:
     """Write into the card what makes the judge the judge."""
     processor = inferencer.processor
     template = getattr(processor, "chat_template", None) or getattr(processor.tokenizer, "chat_template", "")
@@ -184,5 +161,4 @@ def _identified(
         preprocessing={**settings_of(processor.image_processor), "dtype": dtype},
         decoding=decoding,
         needs_prompt=True,
-        runtime=runtime_of(torch, device, **versions_of("hpsv3", "transformers")),
     )

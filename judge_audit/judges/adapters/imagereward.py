@@ -7,9 +7,9 @@ What it gives is (x - 0.16717) / 1.03334 of a head's answer, near N(0, 1) over i
 from __future__ import annotations
 
 import re
-import threading
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.vocabulary import State
@@ -23,14 +23,20 @@ from judge_audit.judges.runtimes.package_runtime import (
     versions_of,
     words_digest,
 )
-from judge_audit.judges.runtimes.pytorch_runtime import device_of, runtime_of, state_of, torch_of
+from judge_audit.judges.runtimes.pytorch_runtime import (
+    OneByOneJudge,
+    device_of,
+    runtime_of,
+    state_of,
+    torch_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.runtimes.package_runtime import OwnPackage
+    from judge_audit.judges.runtimes.pytorch_runtime import Model
 
 KIND = "imagereward"
 PACKAGES = ("torch", "image-reward")
@@ -52,34 +58,15 @@ UNUSED = ("blip.vision_proj.", "blip.text_proj.")
 """Layers of the package's model that take no part in the score."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImageRewardJudge:
-    """The judge; it is asked one picture at a time, as the package does it.
+def _reply(card: Card, model: Model, stimulus: Stimulus) -> Reply:
+    """Ask the package's model for one picture; one that cannot be shown fails alone."""
+    from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
 
-    Attributes:
-        card: Its card.
-        torch: The module.
-        model: The package's model.
-    """
-
-    card: Card
-    torch: Any
-    model: Any
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
-        """Score each picture by itself; one that cannot be shown fails alone."""
-        return [self._reply(stimulus) for stimulus in stimuli]
-
-    def _reply(self, stimulus: Stimulus) -> Reply:
-        from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
-
-        if reason := too_long(stimulus, SIDE):
-            return Reply(state=State.FAILED, raw=reason)
-        with self._lock, self.torch.inference_mode():
-            value = float(self.model.score(stimulus.prompt, Image.fromarray(stimulus.image)))
-            tokens = len(self.model.blip.tokenizer(stimulus.prompt)["input_ids"])
-        return Reply({self.card.dimensions[0]: value}, raw=cut_note(tokens, MOST_TOKENS))
+    if reason := too_long(stimulus, SIDE):
+        return Reply(state=State.FAILED, raw=reason)
+    value = float(model.score(stimulus.prompt, Image.fromarray(stimulus.image)))
+    tokens = len(model.blip.tokenizer(stimulus.prompt)["input_ids"])
+    return Reply({card.dimensions[0]: value}, raw=cut_note(tokens, MOST_TOKENS))
 
 
 def build(card: Card, *, project: Path | None = None) -> Judge:
@@ -124,10 +111,12 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         needs_prompt=True,
         runtime=runtime_of(torch, device, **versions_of("image-reward", "transformers", "torchvision")),
     )
-    return ImageRewardJudge(identified, torch, model)
+    return OneByOneJudge(identified, torch, partial(_reply, identified, model))
 
 
-def _model(package: OwnPackage, config: Path, state: dict[str, Any], device: str, files: CardFiles) -> Any:  # noqa: ANN401 - the package's model
+def _model(
+    package: OwnPackage, config: Path, state: dict[str, Model], device: str, files: CardFiles
+) -> Model:
     """Make the package's model and give it its weights, every one that takes part in the score, or note why not."""
     try:
         with unheard():
@@ -141,12 +130,12 @@ def _model(package: OwnPackage, config: Path, state: dict[str, Any], device: str
         )
         return None
     try:
-        told = model.load_state_dict(state, strict=False)
+        loading = model.load_state_dict(state, strict=False)
     except RuntimeError as error:
         files.fault("checkpoint", f"its tensors have other shapes than the model ({reason_of(error)}).")
         return None
     used = {name for name, _ in model.named_parameters() if not name.startswith(UNUSED)}
-    if lost := sorted(used & set(told.missing_keys)):
+    if lost := sorted(used & set(loading.missing_keys)):
         files.fault(
             "checkpoint",
             f"it lacks {len(lost)} tensors that the model has (first: {lost[0]}); they would be random numbers. For "
@@ -155,7 +144,7 @@ def _model(package: OwnPackage, config: Path, state: dict[str, Any], device: str
     return model.eval()
 
 
-def _steps(model: Any) -> list[str]:  # noqa: ANN401 - the package's model
+def _steps(model: Model) -> list[str]:
     """Tell what happens to a picture, step by step, without addresses in memory."""
     steps = getattr(model.preprocess, "transforms", [model.preprocess])
     return [re.sub(r" at 0x[0-9a-f]+", "", repr(step)) for step in steps]

@@ -6,6 +6,7 @@ loaded. The model is read by us and handed over as bytes, so what is digested is
 
 from __future__ import annotations
 
+import math
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -17,8 +18,7 @@ from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
 from judge_audit.judges.cards.card_files import MIB, CardFiles
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.judges.runtimes.heads import Head, head_of, replies_of
-from judge_audit.judges.runtimes.model_shapes import fixed, input_of, misfit, outputs_of
+from judge_audit.judges.runtimes.heads import Head, head_of
 from judge_audit.judges.runtimes.preprocessing import Preprocessing, preprocessing_of
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ MOST_MODEL_BYTES = 2048 * MIB
 
 MOST_EXTERNAL_BYTES = 65_536 * MIB
 DEFAULT_PROVIDERS = ("CPUExecutionProvider",)
+TYPES = {"float32": "tensor(float)", "float16": "tensor(float16)", "uint8": "tensor(uint8)"}
+REAL = frozenset({"tensor(float)", "tensor(float16)", "tensor(double)"})
+PREFERRED_OUTPUT = "image_embeds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +94,14 @@ class OnnxJudge:
         sizes: dict[tuple[int, ...], list[int]] = {}
         for at, entry in enumerate(shown):
             sizes.setdefault(entry.shape, []).append(at)
-        found: dict[int, Reply] = {}
+        reply_at: dict[int, Reply] = {}
         for places in sizes.values():
             embeddings = self._run(np.stack([shown[at] for at in places]))
-            prompts = [stimuli[at].prompt for at in places]
             self._hold_to(embeddings.shape[1])
-            replies = replies_of(self.head, embeddings, prompts, self.card.dimensions)
-            found |= dict(zip(places, replies, strict=True))
-        return [found[at] for at in range(len(stimuli))]
+            for at, embedding in zip(places, embeddings, strict=True):
+                scores = map(float, self.head.score(embedding, stimuli[at].prompt))
+                reply_at[at] = Reply(dict(zip(self.card.dimensions, scores, strict=True)))
+        return [reply_at[at] for at in range(len(stimuli))]
 
     def _run(self, pictures: NDArray[Any]) -> NDArray[np.float64]:
         """Run the model; a fixed batch is filled up with the last picture.
@@ -124,7 +127,7 @@ class OnnxJudge:
 
     def _hold_to(self, width: int) -> None:
         """Refuse an output that no shape in the model had foretold."""
-        if problem := misfit(self.head, width, len(self.card.dimensions)):
+        if problem := _misfit(self.head, width, len(self.card.dimensions)):
             raise UsageError(f"judge “{self.card.name}”: {problem[1]}")
 
 
@@ -146,8 +149,8 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     session = _session(runtime, card, files)
     name, outputs = "", tuple[str, ...]()
     if session is not None:
-        name = input_of(session, card, preprocessing, files)
-        outputs = outputs_of(session, card, head, files)
+        name = _input_of(session, card, preprocessing, files)
+        outputs = _outputs_of(session, card, head, files)
     files.raise_faults()
     assert head is not None
     shape = session.get_inputs()[0].shape
@@ -157,7 +160,7 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         session=session,
         input=name,
         outputs=outputs,
-        batch=fixed(shape[:1])[0] if shape else None,
+        batch=_fixed(shape[:1])[0] if shape else None,
         preprocessing=preprocessing,
         head=head,
     )
@@ -182,7 +185,7 @@ def _runtime(card: Card) -> Any:  # noqa: ANN401 - the module
 def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401 - the module, a session
     """Start a session, or note why not."""
     content = files.read("model", card.settings["model"], MOST_MODEL_BYTES)
-    held = {
+    weights = {
         _location(name): files.read(_external(name), name, MOST_EXTERNAL_BYTES)
         for name in card.settings.get("external", ())
     }
@@ -192,7 +195,7 @@ def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401
         files.fault("providers", f"{', '.join(strangers)} is not here; there are {', '.join(there)}.")
     if content is not None:
         files.hold(card, files.digests["model"], "model")
-    if content is None or None in held.values() or strangers:
+    if content is None or None in weights.values() or strangers:
         return None
     options = runtime.SessionOptions()
     options.log_severity_level = 4
@@ -202,9 +205,11 @@ def _session(runtime: Any, card: Card, files: CardFiles) -> Any:  # noqa: ANN401
     with tempfile.TemporaryDirectory() as empty:
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", empty)
         try:
-            if held:
-                sizes = [len(part) for part in held.values() if part is not None]
-                options.add_external_initializers_from_files_in_memory(list(held), list(held.values()), sizes)
+            if weights:
+                sizes = [len(part) for part in weights.values() if part is not None]
+                options.add_external_initializers_from_files_in_memory(
+                    list(weights), list(weights.values()), sizes
+                )
             session = runtime.InferenceSession(content, options, providers=providers)
         except Exception as error:  # noqa: BLE001 - ONNX Runtime's errors share no class of their own
             outside = empty in str(error) or "xternal data" in str(error)
@@ -225,18 +230,18 @@ def _identified(
     outputs: Sequence[str],
 ) -> Card:
     """Write into the card what makes the judge the judge: digests in place of paths, defaults spelt out."""
-    told = {
+    identity = {
         name: files.digests.get(f"head.{name}", value) for name, value in head.items() if name != "template"
     }
     if head["kind"] == "text":
-        told["logit_scale"] = float(head.get("logit_scale", 1.0))
+        identity["logit_scale"] = float(head.get("logit_scale", 1.0))
     external = {_location(name): files.digests[_external(name)] for name in card.settings.get("external", ())}
     return replace(
         card,
         weights=files.digests["model"],
         pinned=True,
         preprocessing=preprocessing.identity(),
-        decoding={"outputs": list(outputs), "head": told, "external": external},
+        decoding={"outputs": list(outputs), "head": identity, "external": external},
         prompt_template=head.get("template", "{}") if head["kind"] == "text" else "",
         needs_prompt=card.needs_prompt or head["kind"] == "text",
     )
@@ -256,3 +261,82 @@ def _location(name: str) -> str:
     """Give the name by which a model knows a file of weights: relative to itself."""
     path = PurePath(name)
     return path.name if path.is_absolute() else path.as_posix()
+
+
+def _input_of(session: Any, card: Card, preprocessing: Preprocessing, files: CardFiles) -> str:  # noqa: ANN401
+    """Check the model's one input against the preprocessing."""
+    inputs = session.get_inputs()
+    names = ", ".join(entry.name for entry in inputs)
+    wanted = card.settings.get("input")
+    if len(inputs) != 1:
+        files.fault(
+            "model",
+            f"it wants {len(inputs)} inputs ({names}); only a model of one, the picture, can be asked.",
+        )
+        return ""
+    entry = inputs[0]
+    if wanted not in {None, entry.name}:
+        files.fault("input", f"there is no input {wanted}; the model has {names}.")
+    if entry.type != TYPES[preprocessing.dtype]:
+        files.fault(
+            "preprocessing.dtype", f"{preprocessing.dtype} was said, and the model takes {entry.type}."
+        )
+    height, width = preprocessing.shape or (None, None)
+    made = (None, 3, height, width) if preprocessing.layout == "NCHW" else (None, height, width, 3)
+    sizes = _fixed(entry.shape) or [None] * 4
+    wanted_shape = " × ".join(str(side) for side in entry.shape)
+    if len(sizes) != 4 or any(size and side and size != side for size, side in zip(sizes, made, strict=True)):
+        files.fault("preprocessing", f"it makes {_as_text(made)}, and the model takes {wanted_shape}.")
+    elif any(size and not side for size, side in zip(sizes[1:], made[1:], strict=True)):
+        files.fault(
+            "preprocessing",
+            f"pictures keep different sizes, and the model takes {wanted_shape}; crop, squash or pad.",
+        )
+    return str(entry.name)
+
+
+def _outputs_of(session: Any, card: Card, head: Head | None, files: CardFiles) -> tuple[str, ...]:  # noqa: ANN401
+    """Choose the outputs and check them against head and dimensions, as far as the model foretells shapes."""
+    known = {entry.name: entry for entry in session.get_outputs()}
+    wanted = card.settings.get("output", PREFERRED_OUTPUT if PREFERRED_OUTPUT in known else list(known))
+    chosen = [wanted] if isinstance(wanted, str) else list(wanted)
+    if strangers := [name for name in chosen if name not in known]:
+        files.fault("output", f"there is no output {', '.join(strangers)}; the model has {', '.join(known)}.")
+        return ()
+    if "output" not in card.settings and len(chosen) != 1:
+        files.fault("output", f"the model has {', '.join(known)}; name the one to read.")
+        return ()
+    for name in chosen:
+        if known[name].type not in REAL:
+            files.fault("output", f"{name} holds {known[name].type} and not real numbers.")
+    widths = [_width(known[name].shape) for name in chosen]
+    width = None if None in widths else sum(size for size in widths if size)
+    if head is not None and (problem := _misfit(head, width, len(card.dimensions))):
+        files.fault(*problem)
+    return tuple(chosen)
+
+
+def _width(shape: Sequence[Any]) -> int | None:
+    """Give the numbers per picture that a model foretells of an output, None where it does not."""
+    sizes = _fixed(shape)[1:]
+    known = [size for size in sizes if size is not None]
+    return math.prod(known) if shape and len(known) == len(sizes) else None
+
+
+def _misfit(head: Head, width: int | None, dimensions: int) -> tuple[str, str] | None:
+    """Say which field does not fit the model's output, and why; an output of unknown width may still fit."""
+    if None not in {head.width, width} and head.width != width:
+        return "head", f"the model gives {width} numbers per picture and the head takes {head.width}."
+    scores = head.scores or width
+    if scores not in {None, dimensions}:
+        return "dimensions", f"there are {scores} scores per picture and {dimensions} dimensions are named."
+    return None
+
+
+def _fixed(shape: Sequence[Any]) -> list[int | None]:
+    """Give the sizes a model fixes; names and what is unknown stand as None."""
+    return [size if isinstance(size, int) and size > 0 else None for size in shape]
+
+
+def _as_text(shape: Sequence[int | None]) -> str:
+    return " × ".join("any" if size is None else str(size) for size in shape)

@@ -7,34 +7,38 @@ which only tensors are read; nothing is downloaded but a model that the card nam
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.judges.cards.card_files import CardFiles
-from judge_audit.judges.chat.chat_replies import short
-from judge_audit.judges.runtimes.embedding import EmbeddingJudge, check, cut_note
+from judge_audit.judges.reply_parser import short
+from judge_audit.judges.runtimes.embedding import (
+    MOST_TEXTS,
+    EmbeddingJudge,
+    Encoder,
+    answer_identity,
+    checked,
+)
 from judge_audit.judges.runtimes.model_folders import OPEN_CLIP_FILES, ModelFolder, model_folder
 from judge_audit.judges.runtimes.pytorch_runtime import (
     device_of,
     head_of,
     missing,
-    numbers,
     runtime_of,
     state_of,
     torch_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import Judge
+    from judge_audit.judges.runtimes.pytorch_runtime import Library, Model
 
 KIND = "open_clip"
 EXTRA = "open-clip"  # with a hyphen: older pip finds an extra by the wheel's spelling alone
@@ -47,52 +51,7 @@ CONSTANTS = frozenset(
 """What old checkpoints hold beside weights."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenClipEncoder:
-    """The model with its transform.
-
-    Attributes:
-        torch: The module.
-        model: The model.
-        transform: What happens to pictures.
-        tokenizer: What happens to texts.
-        most: Tokens that the model reads at most.
-        device: Where it runs.
-        dtype: Type of its numbers.
-        factor: exp(logit_scale).
-        offset: logit_bias.
-    """
-
-    torch: Any
-    model: Any
-    transform: Any
-    tokenizer: Any
-    most: int
-    device: str
-    dtype: Any
-    factor: float
-    offset: float
-
-    def prepare(self, image: NDArray[np.uint8]) -> Any:  # noqa: ANN401 - a tensor
-        """Prepare one picture by the model's own transform."""
-        from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
-
-        return self.transform(Image.fromarray(image))
-
-    def pictures(self, prepared: Sequence[Any]) -> NDArray[np.float64]:
-        """Embed prepared pictures in one run."""
-        shown = self.torch.stack(list(prepared)).to(self.device, self.dtype)
-        with self.torch.inference_mode():
-            return numbers(self.model.encode_image(shown))
-
-    def text(self, prompt: str) -> tuple[NDArray[np.float64], str]:
-        """Embed one prompt, cut at the length the model was made for."""
-        with self.torch.inference_mode():
-            embedding = numbers(self.model.encode_text(self.tokenizer([prompt]).to(self.device)))[0]
-        return embedding, cut_note(_count(self.tokenizer, prompt), self.most)
-
-
-def _count(tokenizer: Any, prompt: str) -> int:  # noqa: ANN401 - one of open_clip's tokenizers
+def _count(tokenizer: Model, prompt: str) -> int:
     """Count the tokens of a prompt with those around it."""
     if hasattr(tokenizer, "encode"):
         return len(tokenizer.encode(prompt)) + 2
@@ -110,35 +69,24 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     torch = torch_of(card, EXTRA)
     library = _library(card)
     files = CardFiles(card, project)
-    given = card.settings
     files.refuse(card, ("target", "decoding", "prompt_template"), "its transform is in preprocessing.")
     folder = _folder(library, card, files)
     checkpoint = _checkpoint(card, files, folder)
     device = device_of(torch, card, files)
-    content = given.get("head")
+    content = card.settings.get("head")
     head = head_of(torch, files, content) if content else None
     state = None if checkpoint is None else state_of(torch, files, "checkpoint", checkpoint)
     if state is not None:
         files.hold(card, files.digests["checkpoint"], "checkpoint")
     files.raise_faults()
     assert state is not None
-    encoder, told = _loaded(torch, library, card, files, folder, state, device)
+    encoder, about = _loaded(torch, library, card, files, folder, state, device)
     files.raise_faults()
     assert encoder is not None
     runtime = runtime_of(torch, device, open_clip=library.__version__, torchvision=version("torchvision"))
-    settings = told["preprocessing"]
-    judge = EmbeddingJudge(
-        replace(_identified(card, files, told), runtime=runtime),
-        encoder,
-        head,
-        scaled=bool(given.get("scaled", True)),
-        short_side=_short_side(settings),
-    )
-    check(judge, files, reads=True)
-    if folder is not None and (name := folder.changed()):
-        files.fault("model", f"{name} changed while it was read. Load the judge again.")
-    files.raise_faults()
-    return judge
+    identified = replace(_identified(card, files, about), runtime=runtime)
+    judge = EmbeddingJudge(identified, encoder, head, _short_side(about["preprocessing"]))
+    return checked(judge, files, *([folder] if folder is not None else []))
 
 
 def _short_side(settings: Mapping[str, Any]) -> int | None:
@@ -148,7 +96,7 @@ def _short_side(settings: Mapping[str, Any]) -> int | None:
     return int(largest) if settings.get("resize_mode") == "shortest" else None
 
 
-def _library(card: Card) -> Any:  # noqa: ANN401 - the module
+def _library(card: Card) -> Library:
     try:
         import open_clip  # noqa: PLC0415 - heavy, an extra, imported when such a judge is used
     except (ImportError, OSError, RuntimeError) as error:
@@ -157,7 +105,7 @@ def _library(card: Card) -> Any:  # noqa: ANN401 - the module
     return open_clip
 
 
-def _folder(library: Any, card: Card, files: CardFiles) -> ModelFolder | None:  # noqa: ANN401 - the module
+def _folder(library: Library, card: Card, files: CardFiles) -> ModelFolder | None:
     """Find the model's folder; None where it is an architecture that open_clip knows, or where there is none."""
     name = card.settings["model"]
     if name in library.list_models():
@@ -195,19 +143,21 @@ def _checkpoint(card: Card, files: CardFiles, folder: ModelFolder | None) -> Pat
 
 
 def _loaded(
-    torch: Any,  # noqa: ANN401 - the module
-    library: Any,  # noqa: ANN401 - the module
+    torch: Library,
+    library: Library,
     card: Card,
     files: CardFiles,
     folder: ModelFolder | None,
     state: dict[str, Any],
     device: str,
-) -> tuple[OpenClipEncoder | None, dict[str, Any]]:
+) -> tuple[Encoder | None, dict[str, Any]]:
     """Build the model and give it its weights, every one of them, or note why not.
 
     Returns:
         The model, and what of it belongs to the identity: `preprocessing`, `config`, `tokenizer` and `most`.
     """
+    from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
+
     name = f"local-dir:{folder.path}" if folder is not None else card.settings["model"]
     known = library.transform.PreprocessCfg.__annotations__
     wanted = {key: value for key, value in card.preprocessing.items() if key in known}
@@ -233,63 +183,61 @@ def _loaded(
     dtype = getattr(torch, str(card.settings.get("dtype", "float32")))
     most = int(getattr(tokenizer, "context_length", 77))
     bias = getattr(model, "logit_bias", None)
-    encoder = OpenClipEncoder(
+    model = model.to(device, dtype).eval()
+    encoder = Encoder(
         torch=torch,
-        model=model.to(device, dtype).eval(),
-        transform=transform,
-        tokenizer=tokenizer,
+        prepare=lambda image: transform(Image.fromarray(image)),
+        see=model.encode_image,
+        read=lru_cache(MOST_TEXTS)(
+            lambda prompt: (model.encode_text(tokenizer([prompt]).to(device)), _count(tokenizer, prompt))
+        ),
         most=most,
         device=device,
         dtype=dtype,
         factor=float(state["logit_scale"].double().exp()),
         offset=float(bias.detach().double()) if bias is not None else 0.0,
     )
-    told = {"preprocessing": shown, "config": library.get_model_config(name), "most": most}
-    return encoder, {**told, "tokenizer": _digest_of(tokenizer)}
+    about = {"preprocessing": shown, "config": library.get_model_config(name), "most": most}
+    return encoder, {**about, "tokenizer": _digest_of(tokenizer)}
 
 
-def _fitted(library: Any, model: Any, state: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - module, model
+def _fitted(library: Library, model: Model, state: dict[str, Model]) -> dict[str, Model]:
     """Bring a checkpoint of another make to open_clip's names and shapes."""
     state = library.factory.convert_state_dict(model, state)
     if "positional_embedding" in state and not hasattr(model, "positional_embedding"):
         state = library.factory.convert_to_custom_text_state_dict(state)
     for name in ("logit_scale", "logit_bias"):
-        held = getattr(model, name, None)
-        if name in state and held is not None:
-            state[name] = state[name].reshape(held.shape)
+        parameter = getattr(model, name, None)
+        if name in state and parameter is not None:
+            state[name] = state[name].reshape(parameter.shape)
     return state
 
 
-def _digest_of(tokenizer: Any) -> str:  # noqa: ANN401 - one of open_clip's tokenizers
+def _digest_of(tokenizer: Model) -> str:
     """Digest the words that a tokenizer knows and how it joins them."""
     inner = getattr(tokenizer, "tokenizer", None)
     if inner is None:
         ranks = [list(pair) for pair in getattr(tokenizer, "bpe_ranks", {})]
         return text_digest(type(tokenizer).__name__, canonical_json([tokenizer.encoder, ranks]))
     backend = getattr(inner, "backend_tokenizer", None)
-    told = backend.to_str() if backend is not None else canonical_json(inner.get_vocab())
-    return text_digest(type(tokenizer).__name__, told)
+    vocabulary = backend.to_str() if backend is not None else canonical_json(inner.get_vocab())
+    return text_digest(type(tokenizer).__name__, vocabulary)
 
 
-def _identified(card: Card, files: CardFiles, told: dict[str, Any]) -> Card:
+def _identified(card: Card, files: CardFiles, about: dict[str, Any]) -> Card:
     """Write into the card what makes the judge the judge: digests in place of paths, defaults spelt out."""
-    head = card.settings.get("head")
-    architecture = canonical_json(told["config"]) if told["config"] else card.settings["model"]
-    decoding: dict[str, Any] = {"config": text_digest(architecture)}
-    if head:
-        decoding["head"] = {"activation": "none", **head, "weights": files.digests["head.weights"]}
-    else:
-        decoding |= {"scaled": bool(card.settings.get("scaled", True)), "most_tokens": told["most"]}
-        decoding["tokenizer"] = told["tokenizer"]
+    architecture = canonical_json(about["config"]) if about["config"] else card.settings["model"]
+    decoding = {"config": text_digest(architecture)}
+    decoding |= answer_identity(card, files, about["tokenizer"], about["most"])
     return replace(
         card,
         weights=files.digests["checkpoint"],
         pinned=True,
         preprocessing={
-            **told["preprocessing"],
+            **about["preprocessing"],
             "backend": "torchvision, pillow",
             "dtype": str(card.settings.get("dtype", "float32")),
         },
         decoding=decoding,
-        needs_prompt=card.needs_prompt or not head,
+        needs_prompt=card.needs_prompt or not card.settings.get("head"),
     )

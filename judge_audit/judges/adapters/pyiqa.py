@@ -6,10 +6,9 @@ run code: that is between you and it.
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,15 +16,21 @@ from judge_audit.core.digests import file_digest, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.judges.cards.card_files import CardFiles
 from judge_audit.judges.cards.redaction import secrets_around
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
-from judge_audit.judges.runtimes.pytorch_runtime import device_of, numbers, runtime_of, torch_of
+from judge_audit.judges.reply_parser import short
+from judge_audit.judges.runtimes.pytorch_runtime import (
+    OneByOneJudge,
+    device_of,
+    numbers,
+    runtime_of,
+    torch_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from judge_audit.judges.cards.card import Card
+    from judge_audit.judges.runtimes.pytorch_runtime import Library, Model
 
 KIND = "pyiqa"
 PACKAGES = ("torch", "pyiqa")
@@ -33,34 +38,6 @@ INSTALL = "pip install pyiqa"
 """No extra of ours: its licence does not allow commercial use."""
 
 LICENCE = "pyiqa: PolyForm Noncommercial 1.0.0 (no commercial use); weights by their authors' own licences"
-
-
-@dataclass(frozen=True, slots=True)
-class PyiqaJudge:
-    """The judge; pictures are shown one at a time, in their own size.
-
-    Attributes:
-        card: Its card.
-        torch: The module.
-        metric: The metric.
-        device: Where it runs.
-    """
-
-    card: Card
-    torch: Any
-    metric: Any
-    device: str
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
-        """Score each picture by itself."""
-        found = []
-        for stimulus in stimuli:
-            planes = np.ascontiguousarray(stimulus.image.transpose(2, 0, 1), np.float32) / 255
-            with self._lock, self.torch.inference_mode():
-                answer = self.metric(self.torch.from_numpy(planes)[None].to(self.device))
-            found.append(Reply({self.card.dimensions[0]: float(numbers(answer).reshape(-1)[0])}))
-        return found
 
 
 def build(card: Card, *, project: Path | None = None) -> Judge:
@@ -91,10 +68,17 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
         licence=card.licence or LICENCE,
         runtime=runtime_of(torch, device, pyiqa=library.__version__),
     )
-    return PyiqaJudge(identified, torch, metric, device)
+
+    def reply(stimulus: Stimulus) -> Reply:
+        """Show one picture in its own size."""
+        planes = np.ascontiguousarray(stimulus.image.transpose(2, 0, 1), np.float32) / 255
+        answer = metric(torch.from_numpy(planes)[None].to(device))
+        return Reply({card.dimensions[0]: float(numbers(answer).reshape(-1)[0])})
+
+    return OneByOneJudge(identified, torch, reply)
 
 
-def _library(card: Card) -> Any:  # noqa: ANN401 - the module
+def _library(card: Card) -> Library:
     try:
         import pyiqa  # noqa: PLC0415 - never a dependency, imported when such a judge is used
     except (ImportError, OSError, RuntimeError) as error:
@@ -106,7 +90,7 @@ def _library(card: Card) -> Any:  # noqa: ANN401 - the module
     return pyiqa
 
 
-def _metric(library: Any, name: str, device: str, files: CardFiles) -> Any:  # noqa: ANN401 - module, metric
+def _metric(library: Library, name: str, device: str, files: CardFiles) -> Model:
     """Load a metric that needs a picture and nothing else, or note why not."""
     known = library.list_models(metric_mode="NR")
     if name not in known:
@@ -129,10 +113,10 @@ def _metric(library: Any, name: str, device: str, files: CardFiles) -> Any:  # n
         return None
 
 
-def _digest(metric: Any) -> str:  # noqa: ANN401 - a torch module
+def _digest(metric: Model) -> str:
     """Digest the tensors of a metric by name."""
     words = []
     for name, tensor in sorted(metric.state_dict().items()):
-        held = tensor.detach().cpu().contiguous()
-        words += [name, str(held.dtype), str(tuple(held.shape)), file_digest(held.numpy().tobytes())]
+        values = tensor.detach().cpu().contiguous()
+        words += [name, str(values.dtype), str(tuple(values.shape)), file_digest(values.numpy().tobytes())]
     return "sha256:" + text_digest(*words)

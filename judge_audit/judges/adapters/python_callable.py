@@ -6,18 +6,19 @@ import importlib
 import inspect
 import math
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import Fault, InputError, MachineryError, UsageError
 from judge_audit.core.timeouts import Hangs, within
-from judge_audit.core.vocabulary import OVERALL, State
+from judge_audit.core.vocabulary import OVERALL, Choice, State
 from judge_audit.judges.cards.card import Card
 from judge_audit.judges.cards.card_errors import ADVICE
 from judge_audit.judges.cards.identity import code_digest
-from judge_audit.judges.pairwise.python_callable import CallableComparer, compares
+from judge_audit.judges.pairwise.preference_parser import read_preference
+from judge_audit.judges.pairwise.protocol import Comparison, Preference, without_scores
 from judge_audit.judges.protocol import Judge, Reply, Stimulus
 
 if TYPE_CHECKING:
@@ -29,18 +30,17 @@ TIMEOUT = 1800.0
 """Seconds for a batch of pictures, the first of which may have to load a model."""
 
 
+@dataclass(frozen=True)
 class CallableJudge:
-    """A judge around a function of a list of images and a list of prompts."""
+    """A judge around a function of a list of images and a list of prompts.
 
-    def __init__(self, function: Callable[..., Any], card: Card) -> None:
-        """Keep the function and its card."""
-        self._function = function
-        self._card = card
+    Attributes:
+        function: The function.
+        card: Its card.
+    """
 
-    @property
-    def card(self) -> Card:
-        """The card."""
-        return self._card
+    function: Callable[..., Any]
+    card: Card
 
     def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
         """Call the function with images (height, width, 3; 8-bit sRGB) and prompts.
@@ -50,24 +50,18 @@ class CallableJudge:
             UsageError: If it returns what is no list.
         """
         images, prompts = [entry.image for entry in stimuli], [entry.prompt for entry in stimuli]
-        seconds = float(self._card.settings.get("timeout", TIMEOUT))
+        seconds = float(self.card.settings.get("timeout", TIMEOUT))
         try:
-            answers = within(seconds, lambda: self._function(images, prompts))
+            answers = within(seconds, lambda: self.function(images, prompts))
         except Hangs as error:
             where = f" It stands at {error.place}." if error.place else ""
             raise MachineryError(
-                f"the judge “{self._card.name}” gave no answer to {len(images)} pictures within {seconds:g} s: it "
+                f"the judge “{self.card.name}” gave no answer to {len(images)} pictures within {seconds:g} s: it "
                 f"hangs.{where} Nothing committed is lost: the same command goes on from there. If it does need "
                 "longer, write a card of kind: callable with a higher timeout: in seconds."
             ) from error
-        try:
-            answers = list(answers)
-        except TypeError as error:
-            raise UsageError(
-                f"the judge “{self._card.name}” returned {type(answers).__name__}; it must return a list with one "
-                "number (or one mapping from dimension to number) per image."
-            ) from error
-        return [self._reply(answer) for answer in answers]
+        wanted = "one number (or one mapping from dimension to number) per image"
+        return [self._reply(answer) for answer in _listed(answers, self.card, wanted)]
 
     def _reply(self, answer: Any) -> Reply:  # noqa: ANN401 - whatever the function returned
         """Turn one answer into a reply."""
@@ -86,6 +80,80 @@ class CallableJudge:
         return Reply({OVERALL: value}) if not math.isnan(value) else Reply(state=State.UNPARSABLE, raw="nan")
 
 
+@dataclass(frozen=True)
+class CallableComparer:
+    """A judge around a function of a list of left images, a list of right ones and a list of prompts.
+
+    Attributes:
+        function: The function.
+        card: Its card.
+    """
+
+    function: Callable[..., Any]
+    card: Card
+
+    @classmethod
+    def of(cls, thing: Any, name: str, card: Card | None = None) -> CallableComparer:  # noqa: ANN401
+        """Make the judge of a function, or of an object with a method `compare`.
+
+        Args:
+            thing: The function or object.
+            name: What it goes by; part of its identity.
+            card: Its card; one is made if none is given.
+
+        Raises:
+            UsageError: If it cannot be called.
+        """
+        function = thing.compare if compares(thing) else thing
+        if not callable(function):
+            raise UsageError(
+                f"a judge that compares must be callable as compare(lefts, rights, prompts); {thing!r:.80} is not."
+            )
+        card = card or Card(kind=KIND, name=name)
+        return cls(function, replace(card, compares=True, weights=card.weights or code_digest(thing, name)))
+
+    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
+        """Say that it gives no score."""
+        del stimuli
+        raise without_scores(self.card)
+
+    def compare(self, pairs: Sequence[Comparison]) -> list[Preference]:
+        """Call the function with left and right images (height, width, 3; 8-bit sRGB) and prompts."""
+        answers = self.function(
+            [pair.left for pair in pairs], [pair.right for pair in pairs], [pair.prompt for pair in pairs]
+        )
+        wanted = "“left”, “right” or “tie” for each pair"
+        return [_preference(answer) for answer in _listed(answers, self.card, wanted)]
+
+
+def _preference(answer: Any) -> Preference:  # noqa: ANN401 - whatever the function returned
+    """Turn one answer into a preference."""
+    if isinstance(answer, Preference):
+        return answer
+    if answer is None:
+        return Preference(state=State.EMPTY)
+    if isinstance(answer, Choice):
+        return Preference(answer)
+    if isinstance(answer, str):
+        return read_preference(answer)
+    return Preference(state=State.UNPARSABLE, raw=repr(answer)[:500])
+
+
+def _listed(answers: Any, card: Card, wanted: str) -> list[Any]:  # noqa: ANN401 - whatever the function returned
+    """Give the answers as a list, or say what it must hold."""
+    try:
+        return list(answers)
+    except TypeError as error:
+        raise UsageError(
+            f"the judge “{card.name}” returned {type(answers).__name__}; it must return a list with {wanted}."
+        ) from error
+
+
+def compares(thing: Any) -> bool:  # noqa: ANN401 - anything handed over
+    """Tell whether something has a method `compare`."""
+    return callable(getattr(thing, "compare", None))
+
+
 def build(card: Card, *, project: Path | None = None) -> Judge:
     """Load the callable a card names by `target`.
 
@@ -97,8 +165,8 @@ def build(card: Card, *, project: Path | None = None) -> Judge:
     except UsageError as error:
         if card.origin is None:
             raise
-        told = f'{error} For example: target: "my_judge:score".'
-        raise InputError([Fault(card.origin.name, 0, "target", told)], ADVICE) from error
+        message = f'{error} For example: target: "my_judge:score".'
+        raise InputError([Fault(card.origin.name, 0, "target", message)], ADVICE) from error
     if isinstance(loaded, Judge):
         return loaded
     if card.compares or compares(loaded):

@@ -51,12 +51,12 @@ def build(card: Card, *, project: Path | None) -> Judge:
     """
     del project
     rule = rule_of(card)
-    spoken = {name for held in rule.lists.values() for name in held} | set(rule.names.values())
+    spoken = {name for dimensions in rule.lists.values() for name in dimensions} | set(rule.names.values())
     spoken |= {name for made, (parts, _) in rule.combine.items() for name in (made, *parts)}
     if strangers := sorted(spoken - set(card.dimensions)):
         origin = card.origin.name if card.origin else card.name
-        said = f"{', '.join(strangers)}: the card's dimensions are {', '.join(card.dimensions)}."
-        raise InputError([Fault(origin, 0, "replies", said)])
+        message = f"{', '.join(strangers)}: the card's dimensions are {', '.join(card.dimensions)}."
+        raise InputError([Fault(origin, 0, "replies", message)])
     return ScoreTable(
         replace(
             card,

@@ -1,5 +1,7 @@
 """Asking a judge a batch of questions, whether each shows one picture or two: budget, failures, one answer each.
 
+One picture that fails alone is a row; picture after picture is an error.
+
 `scoring` and `comparing` say how the two kinds of question are put; everything else is the same for both.
 """
 
@@ -11,20 +13,41 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from judge_audit.core.errors import AuditError, UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.calling.failure_policy import Heard
-from judge_audit.judges.pairwise.protocol import Comparison, Preference, Undecided
+from judge_audit.judges.pairwise.protocol import Comparison, Preference
 from judge_audit.judges.protocol import PricedJudge, Reply, Stimulus, Unanswered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from judge_audit.judges.calling.budget import Budget
     from judge_audit.judges.pairwise.protocol import ComparingJudge
     from judge_audit.judges.protocol import Judge
 
+GIVE_UP = 8
+"""Pictures that fail one after another, without an answer between them, before the judge is given up."""
+
 Question = TypeVar("Question", Stimulus, Comparison)
 Answer = TypeVar("Answer", Reply, Preference)
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutcome(Generic[Result]):
+    """One batch with what it says of the judge.
+
+    Attributes:
+        result: The batch.
+        answers: Answers in it, refusals among them.
+        new_failures: What failed for the first time.
+        error: The last error, None if there was none.
+        spent: Whether the budget did not reach for all of it.
+    """
+
+    result: Result
+    answers: int
+    new_failures: int
+    error: Exception | None
+    spent: bool = False
 
 
 class Planned(Protocol):
@@ -45,26 +68,22 @@ Shown = TypeVar("Shown", bound=Planned)
 
 
 @dataclass(frozen=True, slots=True)
-class Way(Generic[Question, Answer]):
+class Asker(Generic[Question, Answer]):
     """How one kind of question is put to a judge.
 
     Attributes:
         name: The judge's name.
         ask: Puts questions and gives one answer each.
-        answers_in: Takes the answers out of the error of a judge that answered some; None of any other error.
-        answer: Makes an answer of a state, a text and a number of attempts.
+        answer: The class of an answer, made of a state, a text and a number of attempts.
         price: What one answer may cost at most, paid from a budget.
-        questions: What several questions are called.
-        question: What one is called.
+        noun: What one question is called.
     """
 
     name: str
     ask: Callable[[Sequence[Question]], Sequence[Answer]]
-    answers_in: Callable[[Exception], Sequence[Answer] | None]
-    answer: Callable[..., Answer]
+    answer: type[Answer]
     price: Callable[[Budget, Question], float]
-    questions: str
-    question: str
+    noun: str
 
     def once(self, questions: Sequence[Question]) -> Sequence[Answer]:
         """Ask once, whatever becomes of single questions.
@@ -75,7 +94,7 @@ class Way(Generic[Question, Answer]):
         answers, error = self._attempt(questions)
         if answers is None:
             raise UsageError(
-                f"the judge “{self.name}” failed on {len(questions)} {self.questions}: "
+                f"the judge “{self.name}” failed on {len(questions)} {self.noun}s: "
                 f"{type(error).__name__}: {error}"
             ) from error
         return answers
@@ -87,15 +106,16 @@ class Way(Generic[Question, Answer]):
             answers = self.ask(questions)
         except AuditError:
             raise
-        except Exception as caught:  # noqa: BLE001 - a judge may raise anything
-            given = self.answers_in(caught)
-            if given is None:
+        except Unanswered as caught:
+            if not all(isinstance(reply, self.answer) for reply in caught.replies):
                 return None, caught
-            answers, error = given, caught
+            answers, error = caught.replies, caught
+        except Exception as caught:  # noqa: BLE001 - a judge may raise anything
+            return None, caught
         if len(answers) != len(questions):
             raise UsageError(
-                f"the judge “{self.name}” gave {len(answers)} answers to {len(questions)} {self.questions}; "
-                f"it must give one per {self.question}, in order."
+                f"the judge “{self.name}” gave {len(answers)} answers to {len(questions)} {self.noun}s; "
+                f"it must give one per {self.noun}, in order."
             )
         return list(answers), error
 
@@ -106,13 +126,13 @@ class Way(Generic[Question, Answer]):
             return answers, error
         if len(questions) == 1:
             return [self._failed(error, 1)], error
-        found: list[Answer] = []
+        replies: list[Answer] = []
         last: Exception | None = None
         for question in questions:
             alone, error = self._attempt([question])
-            found += [self._failed(error, 2)] if alone is None else alone
+            replies += [self._failed(error, 2)] if alone is None else alone
             last = error if alone is None else last
-        return found, last
+        return replies, last
 
     def _failed(self, error: Exception | None, attempts: int) -> Answer:
         text = f"{type(error).__name__}: {error}"[:500]
@@ -124,34 +144,32 @@ class Way(Generic[Question, Answer]):
         """Ask as many questions as the budget reaches, from the first on."""
         if budget is None or not questions:
             return self.all(questions) if questions else ([], None)
-        found: list[Answer] = []
+        replies: list[Answer] = []
         last: Exception | None = None
-        while len(found) < len(questions):
-            left = questions[len(found) :]
+        while len(replies) < len(questions):
+            left = questions[len(replies) :]
             with budget.taken([self.price(budget, entry) for entry in left]) as taken:
                 if not taken.count:
                     break
                 answers, error = self.all(left[: taken.count])
-                taken.settle(sum(answer.cost for answer in answers))
-            found += answers
+                taken.settled = sum(answer.cost for answer in answers)
+            replies += answers
             last = error or last
-        return found, last
+        return replies, last
 
 
-def scoring(judge: Judge) -> Way[Stimulus, Reply]:
+def scoring(judge: Judge) -> Asker[Stimulus, Reply]:
     """Say how a judge is asked to score pictures."""
-    return Way(
+    return Asker(
         judge.card.name,
         judge.score,
-        lambda error: error.replies if isinstance(error, Unanswered) else None,
         Reply,
         lambda budget, stimulus: budget.most_cost(judge, stimulus),
-        "pictures",
         "picture",
     )
 
 
-def comparing(judge: ComparingJudge) -> Way[Comparison, Preference]:
+def comparing(judge: ComparingJudge) -> Asker[Comparison, Preference]:
     """Say how a judge is asked to compare; a comparison costs at most two pictures of the larger one's size."""
 
     def price(budget: Budget, pair: Comparison) -> float:
@@ -160,25 +178,23 @@ def comparing(judge: ComparingJudge) -> Way[Comparison, Preference]:
         larger = max((pair.left, pair.right), key=lambda image: image.shape[0] * image.shape[1])
         return budget.most_cost(judge, Stimulus(larger, pair.prompt))
 
-    return Way(
+    return Asker(
         judge.card.name,
         judge.compare,
-        lambda error: error.preferences if isinstance(error, Undecided) else None,
         Preference,
         price,
-        "comparisons",
         "comparison",
     )
 
 
 def ask_batch(
-    way: Way[Question, Answer],
+    way: Asker[Question, Answer],
     batch: Sequence[Shown],
     question: Callable[[Shown], Question],
     budget: Budget | None,
     write: Callable[[Shown, Answer, float], None],
     result: Callable[[int], Result],
-) -> Heard[Result]:
+) -> BatchOutcome[Result]:
     """Ask for a batch, as far as the budget reaches, and write down what came of it.
 
     Args:
@@ -204,4 +220,42 @@ def ask_batch(
         shown for shown in wanted if id(shown) in answer_of and answer_of[id(shown)].state == State.FAILED
     ]
     fresh = sum(not shown.failed_before for shown in failed)
-    return Heard(result(len(left)), len(answers) - len(failed), fresh, error, spent=bool(left))
+    return BatchOutcome(result(len(left)), len(answers) - len(failed), fresh, error, spent=bool(left))
+
+
+def passed_on(judge: Judge, asked: Iterator[BatchOutcome[Result]], *, known: bool) -> Iterator[Result]:
+    """Pass batches on, holding failures back until the judge has answered something since.
+
+    A picture that fails alone is a row; a judge that answers nothing is an error, and nothing of it is kept.
+
+    Args:
+        judge: The judge.
+        asked: Batches as they come.
+        known: Whether the lake already holds answers of this judge.
+    """
+    waiting: list[Result] = []
+    failures = 0
+    last: Exception | None = None
+    for heard in asked:
+        waiting.append(heard.result)
+        last = heard.error or last
+        known = known or heard.answers > 0
+        failures = 0 if heard.answers else failures + heard.new_failures
+        if failures >= GIVE_UP and last is not None:
+            raise failing_judge(judge, last) from last
+        if not failures and (known or last is None):
+            yield from waiting
+            waiting = []
+        if heard.spent:
+            break
+    if last is not None and not known:
+        raise failing_judge(judge, last) from last
+    yield from waiting
+
+
+def failing_judge(judge: Judge, error: Exception) -> UsageError:
+    """Say that a judge answers nothing."""
+    return UsageError(
+        f"the judge “{judge.card.name}” failed on picture after picture; the last error was "
+        f"{type(error).__name__}: {error}"
+    )

@@ -69,15 +69,11 @@ class Spent:
 
 @dataclass(slots=True)
 class Taken:
-    """Pictures that may be shown now, and what they cost once that is known."""
+    """Pictures that may be shown now, and what they cost once that is known: `settled`."""
 
     count: int
     cost: float
     settled: float | None = None
-
-    def settle(self, cost: float) -> None:
-        """Say what they cost."""
-        self.settled = cost
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from judge_audit.core.prefetch import ahead
 from judge_audit.core.vocabulary import Choice, Region, State
-from judge_audit.judges.calling.asking import ask_batch, comparing
-from judge_audit.judges.calling.failure_policy import kept
+from judge_audit.judges.calling.asking import ask_batch, comparing, passed_on
 from judge_audit.judges.calling.score_calls import runtime_id
 from judge_audit.judges.pairwise.protocol import Comparison
 from judge_audit.stimuli.axes import fingerprint
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import ComparisonsRow, ItemsRow, ProbesRow
     from numpy.typing import NDArray
 
+    from judge_audit.judges.calling.asking import BatchOutcome
     from judge_audit.judges.calling.budget import Budget
-    from judge_audit.judges.calling.failure_policy import Heard
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.pairwise.protocol import ComparingJudge, Preference
     from judge_audit.stimuli.planning.comparisons import Asked, Key
@@ -127,7 +126,7 @@ def compare_block(
     known = any(row["state"] not in {State.FAILED, State.INERT} for row in answered.values())
     with ahead(_drawn(work, judge.card.batch_size, pictures, answered, renderer)) as batches:
         asked = (_ask(judge, batch, size, renderer, budget) for size, batch in batches)
-        yield from kept(judge, asked, known=known)
+        yield from passed_on(judge, asked, known=known)
 
 
 def settled(row: ComparisonsRow | None, renderer: str) -> bool:
@@ -147,13 +146,13 @@ def _drawn(
         planned = work[start : start + batch_size]
         batch = []
         for asked in planned:
-            held = answered.get(asked.key)
-            if settled(held, renderer):
+            known = answered.get(asked.key)
+            if settled(known, renderer):
                 continue
             left, right = pictures.drawn(asked.left), pictures.drawn(asked.right)
-            failed = held is not None and held["state"] == State.FAILED
+            failed = known is not None and known["state"] == State.FAILED
             shown = Shown(asked, left, right, left.digest == right.digest, failed_before=failed)
-            same = held is not None and (held["left_digest"], held["right_digest"]) == (
+            same = known is not None and (known["left_digest"], known["right_digest"]) == (
                 left.digest,
                 right.digest,
             )
@@ -164,7 +163,7 @@ def _drawn(
 
 def _ask(
     judge: ComparingJudge, batch: Sequence[Shown], size: int, renderer: str, budget: Budget | None
-) -> Heard[ComparedBatch]:
+) -> BatchOutcome[ComparedBatch]:
     """Ask for a batch and write down what came of it."""
     rows: list[ComparisonsRow] = []
 

@@ -15,8 +15,7 @@ from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import MachineryError, UsageError
 from judge_audit.core.prefetch import ahead
 from judge_audit.core.vocabulary import ORIGINAL, PAIR_AXIS, Region, State
-from judge_audit.judges.calling.asking import ask_batch, scoring
-from judge_audit.judges.calling.failure_policy import kept
+from judge_audit.judges.calling.asking import ask_batch, passed_on, scoring
 from judge_audit.judges.protocol import Recipe, Reply, Stimulus
 from judge_audit.stimuli.axes import fingerprint
 from judge_audit.stimuli.rendering import Drawing, Drawn
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from judge_audit_schemas.rows import CallsRow, ItemsRow, ProbesRow, ScoresRow
     from numpy.typing import NDArray
 
+    from judge_audit.judges.calling.asking import BatchOutcome
     from judge_audit.judges.calling.budget import Budget
-    from judge_audit.judges.calling.failure_policy import Heard
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import ControlJudge, Judge
     from judge_audit.stimuli.axes.axis import Axis
@@ -98,7 +97,7 @@ def score_block(  # noqa: PLR0913 - what probes are drawn with and paid from
     drawn = _drawn(work, judge.card.batch_size, draw, load, answered, renderer, mask, ends)
     with ahead(drawn) as batches:
         asked = (_ask(judge, batch, size, renderer, budget) for size, batch in batches)
-        yield from kept(judge, asked, known=known)
+        yield from passed_on(judge, asked, known=known)
 
 
 def _drawn(  # noqa: PLR0913, PLR0917, C901 - what probes are drawn with
@@ -120,17 +119,17 @@ def _drawn(  # noqa: PLR0913, PLR0917, C901 - what probes are drawn with
         for probe in probes:
             fresh: list[Drawn] = []
             key = (probe["probe_id"], probe["repeat"])
-            held = answered.get(key)
-            settled = held is not None and held["renderer"] == renderer and held["state"] != State.FAILED
+            known = answered.get(key)
+            settled = known is not None and known["renderer"] == renderer and known["state"] != State.FAILED
             if not settled and key not in asked:
                 asked.add(key)
                 if pixels is None:
                     pixels = load(item)
                     draw.scratch.begin(pixels, _mask(item, probes, mask))
                 drawn = draw.drawn(item, probe, pixels)
-                if held is not None and held["state"] == State.FAILED:
+                if known is not None and known["state"] == State.FAILED:
                     drawn = replace(drawn, failed_before=True)
-                if held is None or held["state"] == State.FAILED or held["pixel_digest"] != drawn.digest:
+                if known is None or known["state"] == State.FAILED or known["pixel_digest"] != drawn.digest:
                     fresh = [drawn]
             if probe["axis"] in SIGHT and SIGHT[probe["axis"]].alone:
                 yield 1, fresh
@@ -160,7 +159,7 @@ def _mask(
 
 def _ask(
     judge: Judge, batch: Sequence[Drawn], size: int, renderer: str, budget: Budget | None = None
-) -> Heard[BatchResult]:
+) -> BatchOutcome[BatchResult]:
     """Ask for a batch and write down what came of it."""
     calls: list[CallsRow] = []
     scores: list[ScoresRow] = []
@@ -254,14 +253,14 @@ def score_control(
         kinds: Mismatch kinds by name, for the damaged members of pairs.
     """
     result = BatchResult()
-    seen: set[tuple[str, int]] = set()
+    done: set[tuple[str, int]] = set()
     first = min((item["source"] for item, _ in work), default="")
     for item, probes in work:
         for probe in probes:
             key = (probe["probe_id"], probe["repeat"])
-            if key in seen or key not in drawn or not control.answers(probe["axis"]):
+            if key in done or key not in drawn or not control.answers(probe["axis"]):
                 continue
-            seen.add(key)
+            done.add(key)
             if drawn[key]["state"] == State.INERT:
                 reply = Reply(state=State.INERT, attempts=0)
             else:

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.protocol import Judge, Reply, Stimulus
 
-NEVER = frozenset({TABLE, "control", "ruler"})
+UNWATCHED = frozenset({TABLE, "control", "ruler"})
 """Kinds of judges that cannot change behind their name: nothing is asked of them, or they are our own."""
 
 
 def is_watched(card: Card) -> bool:
     """Tell whether a judge is watched by canaries: those that compare two pictures have no score to watch."""
     compares = bool(getattr(card, "compares", False))
-    return not card.pinned and not compares and card.kind not in NEVER
+    return not card.pinned and not compares and card.kind not in UNWATCHED
 
 
 def epoch_in(lake: Lake, card: Card) -> int:
     """Give the epoch a judge is in: the last that its canaries showed, or the card's own if that is later."""
-    if card.kind in NEVER:
+    if card.kind in UNWATCHED:
         return card.epoch
     nights = lake.read("canary_nights", lineage_id=card.lineage_id)
     if not nights.num_rows:

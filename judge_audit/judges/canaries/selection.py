@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import pyarrow as pa
-    from judge_audit_schemas.rows import ItemsRow, ProbesRow
+    from judge_audit_schemas.rows import CanariesRow, ItemsRow, ProbesRow
 
-    from judge_audit.judges.canaries.history import Past
+    from judge_audit.judges.canaries.history import CanaryHistory
 
     Row = Mapping[str, Any]
 
@@ -42,11 +42,11 @@ class Canary:
 
 def choose(
     offered: Sequence[Canary],
-    past: Past,
+    past: CanaryHistory,
     epoch: int,
     count: int,
     answered: Collection[str],
-    shows: Callable[[Row], bool] | None = None,
+    shows: Callable[[CanariesRow], bool] | None = None,
 ) -> tuple[Canary, ...]:
     """Choose the canaries, the same for the same lake, plan and seed.
 
@@ -65,29 +65,29 @@ def choose(
     for canary in offered:
         shown.setdefault(canary.probe_id, canary)
     looks = shows or _is_there
-    found: dict[str, Canary] = {}
+    chosen: dict[str, Canary] = {}
     for row in _known(past, epoch):
-        if len(found) == count:
+        if len(chosen) == count:
             break
         name = row["probe_id"]
-        if name in shown or (name not in found and looks(row)):
-            found[name] = shown.get(name) or Canary(name, cast("ItemsRow", row))
+        if name in shown or (name not in chosen and looks(row)):
+            chosen[name] = shown.get(name) or Canary(name, cast("ItemsRow", row))
     rest = sorted(shown.values(), key=lambda canary: canary.probe_id not in answered)
     for canary in rest:
-        if len(found) == count:
+        if len(chosen) == count:
             break
-        found.setdefault(canary.probe_id, canary)
-    return tuple(found[name] for name in sorted(found))
+        chosen.setdefault(canary.probe_id, canary)
+    return tuple(chosen[name] for name in sorted(chosen))
 
 
-def _known(past: Past, epoch: int) -> Iterator[Row]:
+def _known(past: CanaryHistory, epoch: int) -> Iterator[CanariesRow]:
     """Give the canaries of an epoch, longest known first."""
     askings = set(past.askings_of(epoch))
     rows = [row for row in past.asked if row["asking"] in askings]
-    seen: set[str] = set()
+    listed: set[str] = set()
     for row in sorted(rows, key=lambda row: (row["asking"], text_digest(row["probe_id"]))):
-        if row["probe_id"] not in seen:
-            seen.add(row["probe_id"])
+        if row["probe_id"] not in listed:
+            listed.add(row["probe_id"])
             yield row
 
 
@@ -97,23 +97,25 @@ def planned(items: pa.Table, probes: pa.Table, seed: int) -> list[Canary]:
     Sources take turns, then clusters; the order within them is that of digests, as it is of items with ladders.
     """
     rows = {row["item_id"]: row for row in items.to_pylist()}
-    told = probes.select(["item_id", "axis", "probe_id", "repeat"]).to_pylist()
-    found: list[Canary] = []
+    probe_rows = probes.select(["item_id", "axis", "probe_id", "repeat"]).to_pylist()
+    canaries: list[Canary] = []
     for axis in (ANCHOR, ORIGINAL):
         names = {
-            row["item_id"]: row["probe_id"] for row in told if row["axis"] == axis and row["repeat"] == 0
+            row["item_id"]: row["probe_id"]
+            for row in probe_rows
+            if row["axis"] == axis and row["repeat"] == 0
         }
         order = round_robin_order([_spread(rows[name]) for name in names], seed)
-        found += [Canary(names[name], rows[name]) for name in order]
-    return found
+        canaries += [Canary(names[name], rows[name]) for name in order]
+    return canaries
 
 
-def _spread(row: Row) -> dict[str, Any]:
+def _spread(row: ItemsRow) -> dict[str, Any]:
     """Give what a picture is drawn by: anchors without a source or cluster are each their own."""
     return {"item_id": row["item_id"], "source": row["source"], "cluster": row["cluster"] or row["item_id"]}
 
 
-def _is_there(row: Row) -> bool:
+def _is_there(row: CanariesRow) -> bool:
     """Tell whether a picture still lies where it lay, unchanged."""
     try:
         return bool(load_image(row["uri"]).pixel_digest == row["pixel_digest"])
@@ -121,6 +123,6 @@ def _is_there(row: Row) -> bool:
         return False
 
 
-def missing(chosen: Sequence[Canary], held: Collection[tuple[str, int]], times: int) -> int:
+def missing(chosen: Sequence[Canary], answered: Collection[tuple[str, int]], times: int) -> int:
     """Count the answers still to be asked for."""
-    return sum((canary.probe_id, repeat) not in held for canary in chosen for repeat in range(times))
+    return sum((canary.probe_id, repeat) not in answered for canary in chosen for repeat in range(times))

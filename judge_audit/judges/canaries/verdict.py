@@ -10,7 +10,6 @@ import numpy as np
 from judge_audit.core.digests import draw_seed
 from judge_audit.core.messages import say
 from judge_audit.measures.canaries import (
-    LEVEL,
     OTHERS_SILENT,
     SILENT,
     Answers,
@@ -23,7 +22,9 @@ from judge_audit.measures.canaries import (
 from judge_audit.measures.orders import order_of, tau_b
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from judge_audit_schemas.rows import CanaryNightsRow
 
     from judge_audit.core.limits import Limits
 
@@ -81,16 +82,16 @@ class Compared:
         """Tell whether only the trend shows the change."""
         return self.looked.night.p > alarm / 2
 
-    def figures(self, alarm: float) -> dict[str, Any]:
+    def figures(self, alarm: float) -> CanaryNightsRow:
         """Give columns of `canary_nights`."""
         before, now = silent_shares(self.answers)
-        found = {"n": self.n, "silent_before": before, "silent_now": now}
+        columns: CanaryNightsRow = {"n": self.n, "silent_before": before, "silent_now": now}
         if not self.n:
-            return found
+            return columns
         drifted = self.drifted(alarm) and self.looked.drift.p <= alarm / 2
         moved = self.looked.drift if drifted else self.looked.night
         several = len(np.unique(self.answers.times[self.answers.given])) > 2
-        return found | {
+        return columns | {
             "night_p": self.looked.night.p,
             "drift_p": self.looked.drift.p if several else None,
             "dimension": self.dimensions[moved.dimension],
@@ -108,7 +109,7 @@ class Compared:
         moved = self.looked.drift if drifted else self.looked.night
         size = self._shift(moved.dimension) or 0.0
         before, now = silent_shares(self.answers)
-        said = say(
+        sentence = say(
             f"canaries.look.{moved.look}",
             dimension=self.dimensions[moved.dimension],
             size=f"{abs(size):.2f}",
@@ -118,11 +119,11 @@ class Compared:
         )
         if drifted:
             askings = len(np.unique(self.answers.times[self.answers.given]))
-            said = say("canaries.look.drift", askings=askings, look=said)
+            sentence = say("canaries.look.drift", askings=askings, look=sentence)
         tau = self._tau(moved.dimension)
         if moved.look in {SILENT, OTHERS_SILENT} or tau is None:
-            return said
-        return say("canaries.look.order", look=said, tau=f"{tau:.2f}".replace("-", "−"))
+            return sentence
+        return say("canaries.look.order", look=sentence, tau=f"{tau:.2f}".replace("-", "−"))
 
     def _shift(self, dimension: int) -> float | None:
         """Give the mean change in SDs of the canaries' scores; None where nothing can be compared."""
@@ -140,8 +141,8 @@ class Compared:
         if both.sum() < FEWEST_FOR_TAU:
             return None
         now, before = (order_of(mean[both]) for mean in means)
-        found = float(tau_b(np.ones((int(both.sum()), 1)), before, now)[0])
-        return found if np.isfinite(found) else None
+        tau = float(tau_b(np.ones((int(both.sum()), 1)), before, now)[0])
+        return tau if np.isfinite(tau) else None
 
 
 def _means(values: Any, part: Any) -> Any:  # noqa: ANN401 - arrays (canaries, answers)
@@ -159,33 +160,33 @@ def compared(
 
 
 def night_row(
-    found: Compared,
+    comparison: Compared,
     answer: str,
     epoch: int,
     *,
     sure: bool,
     alarm: float,
     services: tuple[Sequence[str], Sequence[str]],
-) -> dict[str, Any]:
+) -> CanaryNightsRow:
     """Write down what an asking showed; without ids and time.
 
     Args:
-        found: The comparison.
+        comparison: The comparison.
         answer: What it came to.
         epoch: The epoch it showed.
         sure: Whether the canaries were asked more than once more.
         alarm: Share of nights without change in which a change may be told.
         services: What answered before in the epoch, and now.
     """
-    n, total = found.n, len(found.answers.values)
+    n, total = comparison.n, len(comparison.answers.values)
     kind = f"{answer}_sure" if answer == UNCHANGED and sure else answer
-    told = {
+    words = {
         "n": n if answer in {UNCHANGED, CHANGED} else total,
         "epoch": epoch,
         "nights": f"{2 / alarm:,.0f}",
     }
-    look_ = found.told(alarm) if answer == CHANGED else ""
-    reasons = [say(f"canaries.{kind}", look=look_, **told)]
+    look_ = comparison.told(alarm) if answer == CHANGED else ""
+    reasons = [say(f"canaries.{kind}", look=look_, **words)]
     if answer in {UNCHANGED, CHANGED} and n < FEWEST:
         reasons.append(say("canaries.few", n=n))
     if answer == FIRST and n:
@@ -193,9 +194,9 @@ def night_row(
     before, now = services
     if answer == UNCHANGED and before and set(now) - set(before):
         reasons.append(say("canaries.service", now=", ".join(now), before=", ".join(before)))
-    finding = found.finding(alarm) if answer == CHANGED else ""
+    finding = comparison.finding(alarm) if answer == CHANGED else ""
     return {
-        **found.figures(alarm),
+        **comparison.figures(alarm),
         "answer": answer,
         "finding": finding,
         "epoch": epoch,
@@ -204,25 +205,9 @@ def night_row(
     }
 
 
-def watched(row: Mapping[str, Any], bought: int) -> Watched:
+def watched(row: CanaryNightsRow, bought: int) -> Watched:
     """Give what an audit goes by, of a row of `canary_nights` that may be another run's."""
     lines = [row["reason"]]
     if not bought:
         lines.append(say("canaries.taken_over", n=row["n"] or 0))
     return Watched(row["asking"], row["epoch"], row["answer"], bought, tuple(lines))
-
-
-__all__ = [
-    "CHANGED",
-    "DECLARED",
-    "FEWEST",
-    "FIRST",
-    "LEVEL",
-    "UNCHANGED",
-    "UNKNOWN",
-    "Compared",
-    "Watched",
-    "compared",
-    "night_row",
-    "watched",
-]

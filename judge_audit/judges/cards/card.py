@@ -2,88 +2,146 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from pathlib import Path  # noqa: TC003 - pydantic reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
+from pydantic import ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema, WithJsonSchema
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.errors import Fault, InputError, UsageError
+from judge_audit.core.json_schemas import derived_schema, shipped_schema
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.judges.cards.card_errors import ADVICE, kind_fault, schema_faults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable
 
 MOST_ENTRIES = 2_000
 LARGEST = 1e18
 SCALE = ("scale_low", "scale_high", "scale_step")
+SCHEMA = "cards/card.schema.json"
+"""Derived from `Card` below and written by `make schemas`; a test fails when it is out of date."""
+
+Name = Annotated[str, Field(min_length=1)]
+Fields = Annotated[Mapping[str, Any], WithJsonSchema({"type": "object"})]
+
+
+def _number(**limits: float) -> WithJsonSchema:
+    """Admit a number, or null for none."""
+    return WithJsonSchema({"type": ["number", "null"], **limits})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A judge's description.
+    """A judge's description: its fields are those of the file, with what each means, may hold and is by default.
+
+    The JSON Schema of cards, and with it the card that `judge-audit judges new` writes, derive from them.
 
     Attributes:
-        kind: The kind of judge (a file in `judge_audit/judges/`).
-        name: Its name, a label.
-        version: Its version, a label.
-        target: What the kind loads (`module:attribute` for callables).
-        weights: Digest of what it computes with; part of the identity.
-        pinned: Whether the digest pins the weights; False for an endpoint that may change behind its name.
-        prompt_template: Text around the prompt; identity.
-        preprocessing: What happens to pixels before the model, with backend and dtype; identity.
-        decoding: Decoding parameters; identity.
-        parser_version: Version of the rule that reads its replies; identity.
-        epoch: Advanced when an unpinned judge has silently changed; identity. What the lake has seen counts where
-            it is further on.
-        scale_low: Lower end of the declared scale, None if it declares none.
-        scale_high: Upper end.
-        scale_step: Step between attainable values, None for a continuous scale.
-        higher_is_better: Direction.
-        dimensions: Names of its sub-scores; `overall` is the one that ladders use.
-        means: What is its own name for semantic, structure, aesthetic or compliance, where it has another.
-        needs_prompt: Whether an empty prompt is a fault.
-        compares: Whether it compares two pictures and gives no score; identity.
-        batch_size: Images per request; also what is committed at a time.
-        concurrency: Requests in flight at most.
-        description: One sentence for people.
-        licence: Of the weights.
         settings: Fields of its kind alone, as the card gives them; what of them makes the judge the judge, the
             kind writes into `weights`, `preprocessing` and `decoding`.
         runtime: What the kind computes with (library versions, devices); recorded with every call, not identity.
         origin: The file it was read from, which paths in it are relative to; neither identity nor recorded.
     """
 
-    kind: str
-    name: str
-    version: str = "1"
-    target: str = ""
-    weights: str = ""
-    pinned: bool = False
-    prompt_template: str = ""
-    preprocessing: Mapping[str, Any] = field(default_factory=dict)
-    decoding: Mapping[str, Any] = field(default_factory=dict)
-    parser_version: str = "1"
-    epoch: int = 0
-    scale_low: float | None = None
-    scale_high: float | None = None
-    scale_step: float | None = None
-    higher_is_better: bool = True
-    dimensions: tuple[str, ...] = (OVERALL,)
-    means: Mapping[str, str] = field(default_factory=dict)
-    needs_prompt: bool = False
-    compares: bool = False
-    batch_size: int = 32
-    concurrency: int = 8
-    description: str = ""
-    licence: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    runtime: str = ""
-    origin: Path | None = field(default=None, compare=False)
+    __pydantic_config__ = ConfigDict(use_attribute_docstrings=True)
+
+    # A file in `judge_audit/judges/adapters`.
+    kind: Annotated[str, Field(min_length=1, examples=["callable"])]
+    """The kind of judge."""
+
+    name: Annotated[str, Field(min_length=1, examples=["our-aesthetic-judge"])]
+    """A label."""
+
+    version: Annotated[
+        str,
+        WithJsonSchema({"type": ["string", "integer", "number"]}),
+        Field(examples=["2026-11"]),
+    ] = "1"
+    """A label."""
+
+    target: Annotated[str, Field(examples=["my_judge:score"])] = ""
+    """What the kind loads; for a callable, module:attribute."""
+
+    weights: Annotated[str, Field(examples=["sha256:9f86d0…"])] = ""
+    """Digest of what it computes with. Part of its identity."""
+
+    # False for an endpoint that may change behind its name.
+    pinned: Annotated[bool, Field(examples=[True])] = False
+    """True if the digest pins the weights."""
+
+    # Text around the prompt.
+    prompt_template: Annotated[str, Field(examples=["Rate how well this image shows: {prompt}"])] = ""
+    """Part of its identity."""
+
+    # What happens to pixels before the model, with backend and dtype.
+    preprocessing: Annotated[Fields, Field(examples=[{"resize": 224, "backend": "pillow"}])] = field(
+        default_factory=dict
+    )
+    """Part of its identity."""
+
+    decoding: Annotated[Fields, Field(examples=[{"temperature": 0}])] = field(default_factory=dict)
+    """Part of its identity."""
+
+    # Version of the rule that reads its replies.
+    parser_version: Annotated[str, Field(examples=["1"])] = "1"
+    """Part of its identity."""
+
+    # What the lake has seen counts where it is further on.
+    epoch: Annotated[int, Field(ge=0, examples=[0])] = 0
+    """Advanced when an unpinned judge changed."""
+
+    scale_low: Annotated[float | None, _number(), Field(examples=[0])] = None
+    """Lower end of the declared scale; leave out if none is declared."""
+
+    scale_high: Annotated[float | None, _number(), Field(examples=[10])] = None
+    """Upper end of the declared scale."""
+
+    scale_step: Annotated[float | None, _number(exclusiveMinimum=0), Field(examples=[1])] = None
+    """Step between attainable values; leave out if continuous."""
+
+    higher_is_better: Annotated[bool, Field(examples=[True])] = True
+    """Direction of the score."""
+
+    # `overall` is the one that ladders use.
+    dimensions: Annotated[
+        tuple[Annotated[Name, Field(json_schema_extra={"not": {"const": "*"}})], ...],
+        Field(min_length=1, json_schema_extra={"uniqueItems": True}, examples=[[OVERALL]]),
+    ] = (OVERALL,)
+    """Names of its sub-scores."""
+
+    means: Annotated[
+        Mapping[str, Name], Field(examples=[{"semantic": "prompt_match", "structure": "anatomy"}])
+    ] = field(default_factory=dict)
+    """Where the judge has names of its own for what the audit calls semantic, structure, aesthetic and compliance."""
+
+    needs_prompt: Annotated[bool, Field(examples=[False])] = False
+    """Whether an empty prompt is a fault."""
+
+    compares: Annotated[bool, Field(examples=[True])] = False
+    """True if it is shown two pictures and says which is better. Part of its identity."""
+
+    # Also what is committed at a time.
+    batch_size: Annotated[int, Field(ge=1, le=4096, examples=[32])] = 32
+    """Images per request."""
+
+    concurrency: Annotated[int, Field(ge=1, examples=[8])] = 8
+    """Requests in flight at most."""
+
+    description: Annotated[str, Field(examples=["Aesthetic score of a linear head on CLIP."])] = ""
+    """One sentence for people."""
+
+    licence: Annotated[str, Field(examples=["Apache-2.0"])] = ""
+    """Of the weights."""
+
+    settings: SkipJsonSchema[Mapping[str, Any]] = field(default_factory=dict)
+    runtime: SkipJsonSchema[str] = ""
+    origin: SkipJsonSchema[Path | None] = field(default=None, compare=False)
 
     @property
     def judge_id(self) -> str:
@@ -110,8 +168,13 @@ class Card:
 
     def as_json(self) -> str:
         """Write the card as canonical JSON; a card holds no secrets, only names of variables that do."""
-        told = [entry.name for entry in fields(self) if entry.name != "origin"]
-        return canonical_json({name: getattr(self, name) for name in told})
+        names = [entry.name for entry in fields(self) if entry.name != "origin"]
+        return canonical_json({name: getattr(self, name) for name in names})
+
+
+def derived_card_schema() -> dict[str, Any]:
+    """Derive the JSON Schema of cards from the fields of `Card`."""
+    return derived_schema(Card, "A judge's card")
 
 
 def card_schema(kind: str = "") -> dict[str, Any]:
@@ -119,8 +182,7 @@ def card_schema(kind: str = "") -> dict[str, Any]:
 
     Fields that several kinds have lie in `shared/` and are named under `shared`.
     """
-    folder = files("judge_audit_schemas") / "cards"
-    schema: dict[str, Any] = json.loads((folder / "card.schema.json").read_text(encoding="utf-8"))
+    schema = shipped_schema(SCHEMA)
     own = own_schema(kind)
     schema["properties"] |= own.get("properties", {})
     schema["required"] += own.get("required", [])
@@ -132,14 +194,13 @@ def own_schema(kind: str) -> dict[str, Any]:
 
     `usual` names fields that need not be there and mostly are.
     """
-    folder = files("judge_audit_schemas") / "cards"
-    place = folder / f"{kind}.schema.json"
-    if not kind.isidentifier() or kind == "card" or not place.is_file():
+    name = f"cards/{kind}.schema.json"
+    if not kind.isidentifier() or name == SCHEMA or not files("judge_audit_schemas").joinpath(name).is_file():
         return {}
-    own: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    own = shipped_schema(name)
     properties: dict[str, Any] = {}
-    for name in own.get("shared", ()):
-        properties |= json.loads((folder / "shared" / f"{name}.json").read_text(encoding="utf-8"))
+    for shared in own.get("shared", ()):
+        properties |= shipped_schema(f"cards/shared/{shared}.json")
     return own | {"properties": properties | own["properties"]}
 
 
@@ -168,8 +229,8 @@ def card_of(content: Any, origin: str, kinds: Iterable[str] | None = None) -> Ca
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - only where a card is read
 
     if not isinstance(content, dict):
-        told = "a card is a mapping of fields, such as kind: onnx and name: our-judge."
-        raise InputError([Fault(origin, 0, "", told)], ADVICE)
+        about = "a card is a mapping of fields, such as kind: onnx and name: our-judge."
+        raise InputError([Fault(origin, 0, "", about)], ADVICE)
     if kinds is not None and (stranger := kind_fault(origin, content, kinds)):
         raise InputError([stranger], ADVICE)
     if message := unfit(content):
@@ -188,12 +249,12 @@ def card_of(content: Any, origin: str, kinds: Iterable[str] | None = None) -> Ca
         raise InputError(faults, "means says: the audit's name of a dimension, then the judge's own.")
     if faults := _comparing_faults(origin, content):
         raise InputError(faults, "A judge that compares two pictures answers left, right or tie.")
-    own = {name: told["default"] for name, told in schema["properties"].items() if "default" in told}
+    own = {name: about["default"] for name, about in schema["properties"].items() if "default" in about}
     content = {**own, **content}
     known = {entry.name for entry in fields(Card)}
-    given = {name: value for name, value in content.items() if name in known}
-    given["dimensions"] = tuple(content.get("dimensions", (OVERALL,)))
-    card = Card(**given, settings={name: value for name, value in content.items() if name not in known})
+    values = {name: value for name, value in content.items() if name in known}
+    values["dimensions"] = tuple(content.get("dimensions", (OVERALL,)))
+    card = Card(**values, settings={name: value for name, value in content.items() if name not in known})
     return replace(card, version=str(card.version))
 
 
@@ -202,14 +263,16 @@ def _means_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
     means, own = content.get("means", {}), content.get("dimensions", [OVERALL])
     faults = []
     for name, called in means.items():
-        twice = [other for other, held in means.items() if held == called and other != name]
+        twice = [other for other, meant in means.items() if meant == called and other != name]
         if called not in own:
             faults.append(Fault(origin, 0, f"means.{name}", f"“{called}” is not among the dimensions {own}."))
         elif twice:
             faults.append(Fault(origin, 0, f"means.{name}", f"“{called}” stands for {twice[0]} too."))
         elif name in own and called != name:
-            said = f"the judge has a dimension “{name}” of its own; it cannot be called “{called}” as well."
-            faults.append(Fault(origin, 0, f"means.{name}", said))
+            message = (
+                f"the judge has a dimension “{name}” of its own; it cannot be called “{called}” as well."
+            )
+            faults.append(Fault(origin, 0, f"means.{name}", message))
     return faults
 
 
@@ -230,11 +293,11 @@ def _comparing_faults(origin: str, content: Mapping[str, Any]) -> list[Fault]:
 
 def unfit(content: Any) -> str:  # noqa: ANN401 - whatever YAML holds
     """Say what no card may hold: numbers that are none, and more than anyone writes (YAML may refer to itself)."""
-    waiting, seen = [content], 0
+    waiting, count = [content], 0
     while waiting:
         entry = waiting.pop()
-        seen += 1
-        if seen > MOST_ENTRIES:
+        count += 1
+        if count > MOST_ENTRIES:
             return f"a card holds at most {MOST_ENTRIES} entries; an alias (*name) may repeat far too much."
         if isinstance(entry, (int, float)) and not abs(entry) < LARGEST:
             return f"{entry} is not a number a card can hold."

@@ -135,10 +135,10 @@ def _dotted(place: Iterable[str | int]) -> str:
 
 def _example(schema: Mapping[str, Any], path: Iterable[str | int]) -> str:
     """Show a right value of the innermost field on a path that has one."""
-    found, name, example = schema, "", ""
+    part_schema, name, example = schema, "", ""
     for part in path:
-        found = found.get("properties", {}).get(part, {})
+        part_schema = part_schema.get("properties", {}).get(part, {})
         name = f"{name}.{part}" if name else str(part)
-        if found.get("examples"):
-            example = f" For example: {name}: {json.dumps(found['examples'][0], ensure_ascii=False)}."
+        if part_schema.get("examples"):
+            example = f" For example: {name}: {json.dumps(part_schema['examples'][0], ensure_ascii=False)}."
     return example

@@ -101,13 +101,13 @@ class CardFiles:
             field: The card's field that names it.
             name: Path relative to the card's folder and inside it, or absolute.
         """
-        given = Path(name)
+        named = Path(name)
         try:
-            path = (self._folder / given).resolve()
+            path = (self._folder / named).resolve()
         except (OSError, ValueError, RuntimeError) as error:
             self.fault(field, f"{name}: unreadable: {error}. Paths are relative to the card.")
             return None
-        if not given.is_absolute() and not path.is_relative_to(self._folder):
+        if not named.is_absolute() and not path.is_relative_to(self._folder):
             self.fault(
                 field, f"{name} leads out of the card's folder; write an absolute path if that is meant."
             )
@@ -124,10 +124,10 @@ class CardFiles:
         content = self.read(field, name, MOST_ARRAY_BYTES)
         if content is None:
             return None
-        found = {}
+        arrays = {}
         try:
-            with zipfile.ZipFile(io.BytesIO(content)) as held:
-                inside = {entry.filename: entry for entry in held.infolist()}
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                inside = {entry.filename: entry for entry in archive.infolist()}
                 for key in wanted:
                     entry = inside.get(f"{key}.npy")
                     if entry is None:
@@ -135,14 +135,14 @@ class CardFiles:
                     if entry.file_size > MOST_ARRAY_BYTES:
                         self.fault(field, f"{name}: {key} would unpack to {entry.file_size:,} bytes.")
                         return None
-                    array = self._array(field, f"{name}: {key}", held.read(entry))
+                    array = self._array(field, f"{name}: {key}", archive.read(entry))
                     if array is None:
                         return None
-                    found[key] = array
+                    arrays[key] = array
         except (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             self.fault(field, f"{name} is not a readable .npz: {error}.")
             return None
-        return found
+        return arrays
 
     def read_json(self, field: str, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
         """Read a JSON file, or note why not and give None."""
@@ -158,13 +158,13 @@ class CardFiles:
     def texts(self, field: str, name: str) -> list[str] | None:
         """Read a JSON list of texts, or note why not."""
         known = len(self.faults)
-        found = self.read_json(field, name)
+        content = self.read_json(field, name)
         if len(self.faults) > known:
             return None
-        if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
+        if not isinstance(content, list) or not content or not all(isinstance(text, str) for text in content):
             self.fault(field, f'{name} must be a list of texts, e.g. ["cat", "dog"].')
             return None
-        return found
+        return content
 
     def _array(self, field: str, name: str, content: bytes) -> NDArray[Any] | None:
         """Read an .npy by its header: its size is checked before memory is taken, and objects are never read."""
@@ -186,8 +186,8 @@ class CardFiles:
             self.fault(field, f"{name} is cut short or holds more than its header says.")
             return None
         flat = np.frombuffer(content, dtype, offset=start) if math.prod(shape) else np.empty(0, dtype)
-        found = flat.reshape(shape, order="F" if by_columns else "C")
-        if not np.isfinite(found).all():
+        array = flat.reshape(shape, order="F" if by_columns else "C")
+        if not np.isfinite(array).all():
             self.fault(field, f"{name} holds numbers that are not finite.")
             return None
-        return found
+        return array

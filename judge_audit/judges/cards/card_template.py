@@ -131,10 +131,10 @@ def new_card(kind: Kind, name: str, *, pinned: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _field(name: str, told: Mapping[str, Any], *, active: bool) -> list[str]:
+def _field(name: str, schema: Mapping[str, Any], *, active: bool) -> list[str]:
     """Write one field with what it means and an example, which is JSON and so is YAML."""
-    about = textwrap.wrap(str(told.get("description", "")), WIDE - 4, break_on_hyphens=False)
-    example = json.dumps(told["examples"][0], ensure_ascii=False)
+    about = textwrap.wrap(str(schema.get("description", "")), WIDE - 4, break_on_hyphens=False)
+    example = json.dumps(schema["examples"][0], ensure_ascii=False)
     return [*(f"#   {line}" for line in about), f"{'' if active else '# '}{name}: {example}"]
 
 
@@ -147,8 +147,8 @@ def write_new_card(folder: Path, name: str, content: str) -> Path:
     path = folder / f"{name}.yaml"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as held:
-            held.write(content)
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(content)
     except FileExistsError as error:
         raise UsageError(
             f"{path} is there already and stays as it is. Give another name by --name, or remove it."

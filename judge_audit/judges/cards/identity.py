@@ -136,13 +136,13 @@ def _of_function(function: FunctionType, place: str, above: frozenset[int], *, t
     if not top:
         yield from _code(function, function.__qualname__)
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    held: dict[str, Any] = {}
+    closure: dict[str, Any] = {}
     for name, cell in cells:
         try:
-            held[name] = cell.cell_contents
+            closure[name] = cell.cell_contents
         except ValueError:  # a cell not filled yet
             continue
-    yield from _of_mapping(held, place, above)
+    yield from _of_mapping(closure, place, above)
     yield from _words([function.__defaults__, function.__kwdefaults__], place, above)
 
 
@@ -150,5 +150,5 @@ def _of_object(value: Any, place: str, above: frozenset[int]) -> Iterator[str]: 
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     if not hasattr(value, "__dict__") and not slots:
         raise _Unreadable(f"{place or 'itself'} ({type(value).__qualname__})")
-    held = {name: getattr(value, name) for name in slots if hasattr(value, name) and name != "__dict__"}
-    yield from _of_mapping({**held, **getattr(value, "__dict__", {})}, place, above)
+    attributes = {name: getattr(value, name) for name in slots if hasattr(value, name) and name != "__dict__"}
+    yield from _of_mapping({**attributes, **getattr(value, "__dict__", {})}, place, above)

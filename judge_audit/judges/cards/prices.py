@@ -52,14 +52,14 @@ class Prices:
 
 def prices_of(card: Card) -> Prices:
     """Read the prices of a card."""
-    told = card.settings.get("prices")
-    if not told:
+    prices = card.settings.get("prices")
+    if not prices:
         return Prices()
-    per = float(told.get("per", 1_000_000))
+    per = float(prices.get("per", 1_000_000))
     return Prices(
-        currency=told["currency"],
-        input=told.get("input", 0.0) / per,
-        output=told.get("output", 0.0) / per,
-        picture=float(told.get("picture", 0.0)),
-        picture_tokens=told.get("picture_tokens"),
+        currency=prices["currency"],
+        input=prices.get("input", 0.0) / per,
+        output=prices.get("output", 0.0) / per,
+        picture=float(prices.get("picture", 0.0)),
+        picture_tokens=prices.get("picture_tokens"),
     )

@@ -42,9 +42,9 @@ class ReplyRule:
     @property
     def version(self) -> str:
         """Version of the parser with what the card tells it."""
-        told = {"words": self.words, "lists": self.lists, "names": self.names, "combine": self.combine}
-        bare = not any(told.values())
-        return VERSION if bare else f"{VERSION}-{text_digest(canonical_json(told))[:8]}"
+        parts = {"words": self.words, "lists": self.lists, "names": self.names, "combine": self.combine}
+        bare = not any(parts.values())
+        return VERSION if bare else f"{VERSION}-{text_digest(canonical_json(parts))[:8]}"
 
     def targets(self, given: str) -> tuple[str, ...]:
         """Name the dimensions that a reply given under a name speaks of; none if nobody knows.
@@ -63,15 +63,17 @@ class ReplyRule:
 
 def rule_of(card: Card) -> ReplyRule:
     """Read a card's rule for replies."""
-    told = card.settings.get("replies", {})
+    replies = card.settings.get("replies", {})
     return ReplyRule(
         dimensions=tuple(card.dimensions),
         low=card.scale_low,
         high=card.scale_high,
-        words={word_key(word): float(number) for word, number in told.get("words", {}).items()},
-        lists={str(name): tuple(held) for name, held in told.get("lists", {}).items()},
-        names={word_key(str(name)): held for name, held in told.get("names", {}).items()},
-        combine={name: (tuple(entry["of"]), entry["by"]) for name, entry in told.get("combine", {}).items()},
+        words={word_key(word): float(number) for word, number in replies.get("words", {}).items()},
+        lists={str(name): tuple(meant) for name, meant in replies.get("lists", {}).items()},
+        names={word_key(str(name)): meant for name, meant in replies.get("names", {}).items()},
+        combine={
+            name: (tuple(entry["of"]), entry["by"]) for name, entry in replies.get("combine", {}).items()
+        },
     )
 
 

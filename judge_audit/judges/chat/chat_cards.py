@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.judges.chat.chat_replies import ReplyReader
@@ -24,9 +25,9 @@ MOST_TOKENS = 512
 
 def request_of(card: Card, files: CardFiles, rule: ReplyRule) -> ChatRequest:
     """Read how the judge is asked, or note what is wrong."""
-    told, picture = card.settings, card.settings.get("picture", {})
-    template = _text(files, "prompt", card.prompt_template, told.get("prompt_file", ""))
-    system = _text(files, "system", told.get("system", ""), told.get("system_file", ""))
+    settings, picture = card.settings, card.settings.get("picture", {})
+    template = _text(files, "prompt", card.prompt_template, settings.get("prompt_file", ""))
+    system = _text(files, "system", settings.get("system", ""), settings.get("system_file", ""))
     if not template:
         files.fault(
             "prompt_file",
@@ -35,12 +36,12 @@ def request_of(card: Card, files: CardFiles, rule: ReplyRule) -> ChatRequest:
         )
     decoding = {"temperature": 0, **card.decoding}
     if not {"max_tokens", "max_completion_tokens"} & set(decoding):
-        decoding["max_tokens"] = MOST_TOKENS if told.get("answer", "text") in {"text", "json"} else 4
+        decoding["max_tokens"] = MOST_TOKENS if settings.get("answer", "text") in {"text", "json"} else 4
     return ChatRequest(
-        model=told["model"],
+        model=settings["model"],
         template=template,
         system=system,
-        answer=told.get("answer", "text"),
+        answer=settings.get("answer", "text"),
         dimensions=tuple(name for name in card.dimensions if name not in rule.combine),
         whole=card.scale_step is not None and float(card.scale_step).is_integer(),
         place=picture.get("place", "before"),
@@ -51,12 +52,12 @@ def request_of(card: Card, files: CardFiles, rule: ReplyRule) -> ChatRequest:
     )
 
 
-def _text(files: CardFiles, field_: str, given: str, file: str) -> str:
+def _text(files: CardFiles, field_: str, text: str, file: str) -> str:
     """Take a text from the card or from the file it names."""
     if not file:
-        return given
+        return text
     name = f"{field_}_file"
-    if given:
+    if text:
         files.fault(name, "the card holds the text already; give the text or the file.")
     content = files.read(name, file, MOST_TEMPLATE_BYTES)
     try:
@@ -85,10 +86,23 @@ def reader_of(card: Card, files: CardFiles, rule: ReplyRule) -> ReplyReader:
     return ReplyReader(answer, rule, card.dimensions[0], tokens)
 
 
+def in_pairs(
+    card: Card, files: CardFiles, request: ChatRequest, reader: ReplyReader
+) -> tuple[ChatRequest, ReplyReader]:
+    """Read how a judge that compares is asked and how its answers become choices, or note what is wrong."""
+    if request.answer not in {"text", "json"}:
+        files.fault("answer", f"a judge that compares answers text or json, not {request.answer}.")
+    labels = tuple(card.settings.get("picture", {}).get("labels", ()))
+    return (
+        replace(request, compares=True, labels=labels),
+        replace(reader, answer="text", tokens={}, compares=True),
+    )
+
+
 def _tokens(card: Card) -> dict[str, float]:
     """Give the score tokens: those of the card, else the digits of its scale."""
-    if told := card.settings.get("tokens"):
-        return {str(token).strip().casefold(): float(value) for token, value in told.items()}
+    if values := card.settings.get("tokens"):
+        return {str(token).strip().casefold(): float(value) for token, value in values.items()}
     low, high = card.scale_low, card.scale_high
     if low is None or high is None or low != int(low) or high != int(high) or not 0 <= low <= high <= 9:
         return {}
@@ -103,5 +117,5 @@ def claims_of(card: Card, request: ChatRequest) -> dict[str, Any]:
 
 def most_out(decoding: Mapping[str, Any]) -> int:
     """Give the tokens that an answer may have at most."""
-    told = [decoding.get(name) for name in ("max_tokens", "max_completion_tokens")]
-    return max((int(value) for value in told if isinstance(value, (int, float))), default=MOST_TOKENS)
+    limits = [decoding.get(name) for name in ("max_tokens", "max_completion_tokens")]
+    return max((int(value) for value in limits if isinstance(value, (int, float))), default=MOST_TOKENS)

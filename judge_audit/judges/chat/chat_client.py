@@ -19,12 +19,12 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import UsageError
-from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.reply_parser import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from judge_audit.judges.cards.redaction import Hidden
+    from judge_audit.judges.cards.redaction import Secrets
 
 
 AGAIN = frozenset({408, 409, 425, 429})
@@ -92,25 +92,25 @@ def message_of(body: bytes) -> str:
     """Find the sentence in an error's body."""
     text = body.decode("utf-8", "replace").strip()
     try:
-        told = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    inner = told.get("error", told) if isinstance(told, dict) else told
-    said = inner.get("message", inner) if isinstance(inner, dict) else inner
-    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    inner = content.get("error", content) if isinstance(content, dict) else content
+    message = inner.get("message", inner) if isinstance(inner, dict) else inner
+    return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Read when to ask again: in milliseconds, seconds or as a date."""
-    told = {name.lower(): value for name, value in headers.items()}
+    lowered = {name.lower(): value for name, value in headers.items()}
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
-            seconds = float(told[name]) * unit
+            seconds = float(lowered[name]) * unit
         except (KeyError, ValueError):
             continue
         return seconds if 0 <= seconds < 1e9 else None
     try:
-        left = parsedate_to_datetime(told["retry-after"]) - datetime.now(UTC)
+        left = parsedate_to_datetime(lowered["retry-after"]) - datetime.now(UTC)
     except (KeyError, ValueError, TypeError):
         return None
     return max(0.0, left.total_seconds())
@@ -156,7 +156,7 @@ class ChatClient:
     """An endpoint with its key; asked from many threads at once."""
 
     def __init__(
-        self, base_url: str, key: str, hidden: Hidden, patience: Patience, *, name: str = ""
+        self, base_url: str, key: str, hidden: Secrets, patience: Patience, *, name: str = ""
     ) -> None:
         """Make the client; nothing is sent.
 
@@ -260,8 +260,8 @@ class ChatClient:
 
     def _told(self, answer: _Status) -> Failed | UsageError:
         """Read an answer that is no good one; a UsageError if every request would be answered so."""
-        said = self._clean(message_of(answer.body))
-        line = f"HTTP {answer.status}{': ' + said if said else ''}"
+        message = self._clean(message_of(answer.body))
+        line = f"HTTP {answer.status}{': ' + message if message else ''}"
         whole = answer.body.decode("utf-8", "replace").casefold()
         if advice := hopeless(answer.status, whole):
             return UsageError(f"judge “{self._name}”: {advice[0]} ({line}). {advice[1]}")
@@ -311,16 +311,16 @@ def _bounded(chunks: Iterable[bytes], most: int, deadline: float, *, cut: bool =
         deadline: When it must have come, on the monotonic clock.
         cut: Whether a longer one is cut instead of refused.
     """
-    held = bytearray()
+    body = bytearray()
     for chunk in chunks:
-        held += chunk
-        if len(held) > most:
+        body += chunk
+        if len(body) > most:
             if cut:
                 break
             raise _TooMuch(f"the reply is longer than {most:,} bytes", late=False)
         if time.monotonic() > deadline:
             raise _TooMuch("the reply did not end in time", late=True)
-    return bytes(held[:most])
+    return bytes(body[:most])
 
 
 def _no_errors(response: Any) -> None:  # noqa: ANN401 - the transport's own type

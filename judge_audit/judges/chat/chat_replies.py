@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.core.vocabulary import State
+from judge_audit.judges.pairwise import preference_parser
+from judge_audit.judges.pairwise.chat_judges import reply_of
 from judge_audit.judges.protocol import Reply
-from judge_audit.judges.reply_parser import LONGEST, REFUSAL, combined, read_reply
+from judge_audit.judges.reply_parser import LONGEST, REFUSAL, combined, read_reply, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
 
 VERSION = "1"
 """Raised whenever the same answer would be read otherwise."""
-
-MOST_RAW = 4_000
-"""Characters of a reply that are kept."""
 
 LEAST_MASS = 0.5
 """Probability that the score tokens must hold together for their expectation to be a score."""
@@ -58,16 +57,20 @@ class ReplyReader:
         rule: How texts are read.
         dimension: The one sub-score that token probabilities give.
         tokens: Score tokens (lower case) and their values, for `expected`.
+        compares: Whether texts are choices: 1 for the first picture, 0 for the second, ½ for a tie.
     """
 
     answer: Answer
     rule: ReplyRule
     dimension: str
     tokens: Mapping[str, float] = field(default_factory=dict)
+    compares: bool = False
 
     @property
     def version(self) -> str:
         """Version of the reading, with what the card tells it."""
+        if self.compares:
+            return f"pairs {preference_parser.VERSION}"
         if self.answer in {"text", "json"}:
             return f"{VERSION}/{self.rule.version}"
         return f"{VERSION}/{text_digest(canonical_json(dict(self.tokens)))[:8]}" if self.tokens else VERSION
@@ -94,25 +97,27 @@ class ReplyReader:
             return _silent(State.EMPTY, f"[ended by: {ending}]" if ending else "")
         return self._written(text, ending, choice.get("logprobs"))
 
-    def _written(self, text: str, ending: str, told: Any) -> Reply:  # noqa: ANN401 - whatever the endpoint sent
+    def _written(self, text: str, ending: str, logprobs: Any) -> Reply:  # noqa: ANN401 - whatever the endpoint sent
         """Read what was written."""
         if self.answer in {"expected", "yes_probability"}:
-            return self._of_tokens(text, told)
+            return self._of_tokens(text, logprobs)
         if ending == "length":
             return _silent(State.UNPARSABLE, f"{short(text)} [cut off by max_tokens]")
         return self._of_text(text)
 
     def _of_text(self, text: str) -> Reply:
-        found = read_reply(text[: LONGEST + 1], self.rule)
-        found |= combined(found, self.rule)
-        states = {name: state for name, (value, state) in found.items() if value is None}
-        scores = {name: value for name, (value, _) in found.items() if value is not None}
+        if self.compares:
+            return reply_of(text)
+        values = read_reply(text[: LONGEST + 1], self.rule)
+        values |= combined(values, self.rule)
+        states = {name: state for name, (value, state) in values.items() if value is None}
+        scores = {name: value for name, (value, _) in values.items() if value is not None}
         state = State.OK if scores else next(iter(states.values()), State.UNPARSABLE)
         return Reply(scores, state, short(text), states=states)
 
-    def _of_tokens(self, text: str, told: Any) -> Reply:  # noqa: ANN401 - whatever the endpoint sent
+    def _of_tokens(self, text: str, logprobs: Any) -> Reply:  # noqa: ANN401 - whatever the endpoint sent
         """Read the probabilities at the first token that is not blank."""
-        places = told.get("content") if isinstance(told, dict) else None
+        places = logprobs.get("content") if isinstance(logprobs, dict) else None
         if not isinstance(places, list) or not places:
             if REFUSAL.search(text[:LONGEST]):
                 return _silent(State.REFUSED, text)
@@ -121,25 +126,25 @@ class ReplyReader:
         at = next((at for at, word in enumerate(words) if word.strip()), len(words))
         listed, unseen = _probabilities(places[at]) if at < len(words) else ({}, 1.0)
         wanted = self.tokens or {"yes": 1.0, "no": 0.0}
-        held = {token: mass for token, mass in listed.items() if token in wanted}
-        raw = short(json.dumps({"text": short(text, 1_000), "probabilities": held}, ensure_ascii=False))
+        masses = {token: mass for token, mass in listed.items() if token in wanted}
+        raw = short(json.dumps({"text": short(text, 1_000), "probabilities": masses}, ensure_ascii=False))
         if (
-            not held
-            or sum(held.values()) < LEAST_MASS
+            not masses
+            or sum(masses.values()) < LEAST_MASS
             or _runs_on(words[at], "".join(words[at + 1 : at + 3]))
         ):
             refused = REFUSAL.search(text[:LONGEST]) is not None
             return _silent(State.REFUSED if refused else State.UNPARSABLE, raw)
         if self.answer == "yes_probability":
-            return self._yes(held, unseen, raw)
-        value = math.fsum(mass * wanted[token] for token, mass in held.items()) / math.fsum(held.values())
+            return self._yes(masses, unseen, raw)
+        value = math.fsum(mass * wanted[token] for token, mass in masses.items()) / math.fsum(masses.values())
         return Reply({self.dimension: value}, raw=raw)
 
-    def _yes(self, held: Mapping[str, float], unseen: float, raw: str) -> Reply:
+    def _yes(self, masses: Mapping[str, float], unseen: float, raw: str) -> Reply:
         """Give P(Yes) as VQAScore does (Lin et al. 2024); where Yes is not listed it must be next to nothing."""
-        if "yes" not in held and unseen > TIGHT:
+        if "yes" not in masses and unseen > TIGHT:
             return _silent(State.UNPARSABLE, raw)
-        return Reply({self.dimension: min(1.0, held.get("yes", 0.0))}, raw=raw)
+        return Reply({self.dimension: min(1.0, masses.get("yes", 0.0))}, raw=raw)
 
 
 def _silent(state: State, raw: str) -> Reply:
@@ -149,24 +154,18 @@ def _silent(state: State, raw: str) -> Reply:
 
 def usage_of(content: Any) -> Usage:  # noqa: ANN401 - whatever the endpoint sent
     """Read what an answer used."""
-    told = content.get("usage") if isinstance(content, dict) else None
-    if not isinstance(told, dict):
+    usage = content.get("usage") if isinstance(content, dict) else None
+    if not isinstance(usage, dict):
         return Usage()
-    return Usage(_count(told.get("prompt_tokens")), _count(told.get("completion_tokens")))
+    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
 
 
 def served_by(content: Any) -> str:  # noqa: ANN401 - whatever the endpoint sent
     """Name what answered: the model and its fingerprint, as the endpoint gives them."""
     if not isinstance(content, dict):
         return ""
-    told = (content.get("model"), content.get("system_fingerprint"))
-    return short(" ".join(part for part in told if isinstance(part, str) and part), 200)
-
-
-def short(text: str, most: int = MOST_RAW) -> str:
-    """Keep the beginning of a text, and say how much was left out; what no table can hold is replaced."""
-    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} characters more)"
+    names = (content.get("model"), content.get("system_fingerprint"))
+    return short(" ".join(part for part in names if isinstance(part, str) and part), 200)
 
 
 def _first(content: Any) -> dict[str, Any] | None:  # noqa: ANN401 - whatever the endpoint sent
@@ -194,15 +193,15 @@ def _probabilities(place: Mapping[str, Any]) -> tuple[dict[str, float], float]:
     """
     listed = place.get("top_logprobs")
     entries = listed if isinstance(listed, list) and listed else [place]
-    found: dict[str, float] = {}
+    masses: dict[str, float] = {}
     least = 1.0
     for entry in entries:
-        told = entry.get("logprob") if isinstance(entry, dict) else None
-        if isinstance(told, (int, float)) and not isinstance(told, bool) and -1e6 < told <= 1e-6:
-            word, mass = str(entry.get("token", "")).strip().casefold(), math.exp(told)
-            found[word] = found.get(word, 0.0) + mass
+        logprob = entry.get("logprob") if isinstance(entry, dict) else None
+        if isinstance(logprob, (int, float)) and not isinstance(logprob, bool) and -1e6 < logprob <= 1e-6:
+            word, mass = str(entry.get("token", "")).strip().casefold(), math.exp(logprob)
+            masses[word] = masses.get(word, 0.0) + mass
             least = min(least, mass)
-    return found, min(least, max(0.0, 1.0 - math.fsum(found.values())))
+    return masses, min(least, max(0.0, 1.0 - math.fsum(masses.values())))
 
 
 def _runs_on(token: str, after: str) -> bool:

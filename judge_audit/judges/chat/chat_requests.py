@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from judge_audit.judges.pairwise.chat_judges import ShownPair
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -22,6 +24,9 @@ Place = Literal["before", "after"]
 
 TOP_TOKENS = 20
 """Alternatives asked for at each token: the most that the protocol allows."""
+
+CHOICES = ("A", "B", "tie")
+"""What a JSON answer to a pair may hold."""
 
 SLOT = "{prompt}"
 """Where the item's prompt goes in a template."""
@@ -44,6 +49,8 @@ class ChatRequest:
         interpolation: Filter of that resize.
         detail: The protocol's `detail`, empty to leave it out.
         decoding: Further fields of the request, such as temperature.
+        compares: Whether two pictures are shown, of which one is to be chosen.
+        labels: Texts that stand before the first and the second of them; empty for none.
     """
 
     model: str
@@ -57,6 +64,8 @@ class ChatRequest:
     interpolation: str = "lanczos"
     detail: str = ""
     decoding: Mapping[str, Any] = field(default_factory=dict)
+    compares: bool = False
+    labels: tuple[str, ...] = ()
 
     def text(self, prompt: str) -> str:
         """Put a prompt into the template; braces elsewhere mean nothing."""
@@ -98,8 +107,14 @@ class ChatRequest:
         return {"model": self.model, "messages": messages, **self.decoding, **self._form()}
 
     def _pictures(self, stimulus: Stimulus) -> list[dict[str, Any]]:
-        """Give what is shown."""
-        return [self._picture_part(stimulus.image)]
+        """Give what is shown: one picture, or both of a pair, each after its label."""
+        if not isinstance(stimulus, ShownPair):
+            return [self._picture_part(stimulus.image)]
+        shown = [self._picture_part(image) for image in (stimulus.image, stimulus.second)]
+        if not self.labels:
+            return shown
+        labels = [{"type": "text", "text": label} for label in self.labels]
+        return [part for pair in zip(labels, shown, strict=True) for part in pair]
 
     def _picture_part(self, image: NDArray[np.uint8]) -> dict[str, Any]:
         url = {"url": data_url(self.picture(image))}
@@ -116,23 +131,28 @@ class ChatRequest:
         return {}
 
     def _schema(self) -> dict[str, Any]:
-        """Demand one number per sub-score and nothing else."""
+        """Demand one number per sub-score, or a choice, and nothing else."""
         number = {"type": "integer" if self.whole else "number"}
+        parts: dict[str, Any] = dict.fromkeys(self.dimensions, number)
+        if self.compares:
+            parts = {"choice": {"type": "string", "enum": list(CHOICES)}}
         schema = {
             "type": "object",
-            "properties": dict.fromkeys(self.dimensions, number),
-            "required": list(self.dimensions),
+            "properties": parts,
+            "required": list(parts),
             "additionalProperties": False,
         }
-        return {"name": "scores", "strict": True, "schema": schema}
+        return {"name": "choice" if self.compares else "scores", "strict": True, "schema": schema}
 
     def identity(self) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """Give what makes the judge the judge: template, preprocessing and decoding."""
         shown: dict[str, Any] = {"format": "png", "detail": self.detail}
         if self.most_side is not None:
             shown |= {"most_side": self.most_side, "interpolation": self.interpolation, "backend": "pillow"}
-        told = {"system": self.system, "picture": self.place, "fields": dict(self.decoding), **self._form()}
-        return self.template, shown, {"answer": self.answer, **told}
+        if self.compares:
+            shown["labels"] = list(self.labels)
+        fields = {"system": self.system, "picture": self.place, "fields": dict(self.decoding), **self._form()}
+        return self.template, shown, {"answer": self.answer, **fields}
 
 
 def png(image: NDArray[np.uint8]) -> bytes:
@@ -143,9 +163,9 @@ def png(image: NDArray[np.uint8]) -> bytes:
     """
     from PIL import Image  # noqa: PLC0415 - a tenth of a second that reading a card need not pay
 
-    held = io.BytesIO()
-    Image.fromarray(image).save(held, "PNG", compress_level=1)
-    return held.getvalue()
+    stream = io.BytesIO()
+    Image.fromarray(image).save(stream, "PNG", compress_level=1)
+    return stream.getvalue()
 
 
 def data_url(image: NDArray[np.uint8]) -> str:

@@ -1,4 +1,4 @@
-"""What the controls that act on pixels are made of: a judge that sees everything, and one planted blindness.
+"""The controls that act on pixels: a judge that sees everything, and those with one planted blindness.
 
 They are shown the few pictures by which it is found out what a judge can see, and nothing else.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import cv2
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 8
 
+LEANING = 0.1
+"""How far the scores of one lean towards the mean of their batch."""
+
+CROPPED = 7 / 8
+"""Of the short side: resize to 256 and crop to 224."""
+
 Scores = Callable[[Sequence[Stimulus]], list[float]]
 """Scores of a batch."""
 
@@ -36,17 +42,14 @@ class SeeingControl:
         description: What is planted, for people.
         convictions: (check, axis) pairs it must be convicted of.
         scores: How it scores.
+        tolerated: Further pairs that also follow from the fault.
     """
 
     name: str
     description: str
     convictions: frozenset[tuple[str, str]]
     scores: Scores
-
-    @property
-    def tolerated(self) -> frozenset[tuple[str, str]]:
-        """Further pairs that also follow from the fault: none."""
-        return frozenset()
+    tolerated: frozenset[tuple[str, str]] = frozenset()
 
 
 def matter(image: NDArray[np.uint8]) -> float:
@@ -102,3 +105,50 @@ class SeeingJudge:
     def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
         """Score a batch."""
         return [Reply({OVERALL: value}) for value in self.control.scores(stimuli)]
+
+
+def _leaning(stimuli: Sequence[Stimulus]) -> list[float]:
+    own = [sees_all(stimulus) for stimulus in stimuli]
+    company = sum(own) / len(own)
+    return [score + LEANING * (company - score) for score in own]
+
+
+def _cropped(stimulus: Stimulus) -> Stimulus:
+    height, width = stimulus.image.shape[:2]
+    side = max(2, round(min(height, width) * CROPPED))
+    top, left = (height - side) // 2, (width - side) // 2
+    return replace(stimulus, image=np.ascontiguousarray(stimulus.image[top : top + side, left : left + side]))
+
+
+CONTROLS = (
+    SeeingControl(
+        name="sees-all",
+        description="Looks at the whole picture, its shape, which way is up and the prompt; must be cleared.",
+        convictions=frozenset(),
+        scores=lambda stimuli: [sees_all(stimulus) for stimulus in stimuli],
+    ),
+    SeeingControl(
+        name="batch-dependent",
+        description="Its scores lean a tenth of the way towards the mean of their batch.",
+        convictions=frozenset({("sight", "alone")}),
+        scores=_leaning,
+    ),
+    SeeingControl(
+        name="centre-crop-only",
+        description="Looks at the square in the middle only, as many preprocessing steps do.",
+        convictions=frozenset({("sight", "border")}),
+        scores=lambda stimuli: [sees_all(_cropped(stimulus)) for stimulus in stimuli],
+    ),
+    SeeingControl(
+        name="orientation-blind",
+        description="Scores a picture upside down as it scores it upright.",
+        convictions=frozenset({("sight", "upside_down")}),
+        scores=lambda stimuli: [matter(stimulus.image) + prompted(stimulus.prompt) for stimulus in stimuli],
+    ),
+    SeeingControl(
+        name="prompt-blind",
+        description="Says it needs the prompt and never looks at it.",
+        convictions=frozenset({("sight", "swapped_prompt")}),
+        scores=lambda stimuli: [matter(stimulus.image) + uprightness(stimulus.image) for stimulus in stimuli],
+    ),
+)

@@ -17,6 +17,8 @@ from judge_audit.measures.headroom import COMBO
 from judge_audit.stimuli.sight_probes import SIGHT
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import LabelsRow
+
     from judge_audit.judges.protocol import Stimulus
 
 WORST, BEST = 3.2, 6.8
@@ -95,12 +97,12 @@ def honest_change(recipe: Recipe, dimension: str = OVERALL) -> float:
         return -STEP * {"drops": 1.0, "overall": 0.5, "free": 0.25, "hold": 0.0}[word]
     if recipe.axis in SIGHT:
         return -STEP / 2
-    seen = recipe.overdone / 8 if recipe.perceptible is None else recipe.perceptible
-    if recipe.strength < seen:
+    visible = recipe.overdone / 8 if recipe.perceptible is None else recipe.perceptible
+    if recipe.strength < visible:
         return 0.0
-    if seen >= recipe.overdone:
+    if visible >= recipe.overdone:
         return -STEP
-    return -STEP * min(1.0, math.log(recipe.strength / seen) / math.log(recipe.overdone / seen))
+    return -STEP * min(1.0, math.log(recipe.strength / visible) / math.log(recipe.overdone / visible))
 
 
 class PlantedJudge:
@@ -138,7 +140,7 @@ class PlantedJudge:
             for recipe in recipes
         ]
 
-    def labels(self, items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def labels(self, items: Iterable[Mapping[str, Any]]) -> list[LabelsRow]:
         """Have invented people label items by their hidden qualities.
 
         A control is held against its own hidden qualities, never against what real people say of pictures that
@@ -151,10 +153,20 @@ class PlantedJudge:
             Rows as a check's labels have them.
         """
         return [
-            {name: item.get(name) or "" for name in ("item_id", "source", "topic", "prompt_id", "cluster")}
-            | {"dimension": dimension, "annotator_id": f"invented {rater}", "level": "interval"}
-            | {"value": self._label(str(item["item_id"]), dimension, rater)}
-            | {"low": LABEL_LOW, "high": LABEL_HIGH, "higher_is_better": True}
+            {
+                "item_id": item["item_id"],
+                "source": item.get("source") or "",
+                "topic": item.get("topic") or "",
+                "prompt_id": item.get("prompt_id") or "",
+                "cluster": item.get("cluster") or "",
+                "dimension": dimension,
+                "annotator_id": f"invented {rater}",
+                "level": "interval",
+                "value": self._label(str(item["item_id"]), dimension, rater),
+                "low": LABEL_LOW,
+                "high": LABEL_HIGH,
+                "higher_is_better": True,
+            }
             for item in items
             for dimension in self.control.dimensions
             for rater in range(1, RATERS + 1)
@@ -162,18 +174,13 @@ class PlantedJudge:
 
     def _label(self, item_id: str, dimension: str, rater: int) -> float:
         noise = float(ndtri(self.draw("rater", item_id, str(rater), *_named(dimension))))
-        seen = self._quality(item_id, dimension) + RATER_NOISE * noise
-        return min(LABEL_HIGH, max(LABEL_LOW, float(round(seen))))
+        quality = self._quality(item_id, dimension) + RATER_NOISE * noise
+        return min(LABEL_HIGH, max(LABEL_LOW, float(round(quality))))
 
     def draw(self, *words: str) -> float:
         """Draw a number in (0, 1) that depends on the seed, the control and some words alone."""
         whole = int(text_digest(str(self._seed), self.control.name, *words), 16)
         return (whole + 0.5) / 16**32
-
-    @staticmethod
-    def words(recipe: Recipe) -> tuple[str, ...]:
-        """Name a probe for the draws about it."""
-        return _words(recipe)
 
     def _quality(self, item_id: str, dimension: str) -> float:
         place = self.draw("quality", item_id)
@@ -187,20 +194,20 @@ class PlantedJudge:
         change = honest_change(recipe, scored)
         if recipe.axis.startswith(PAIR_AXIS):
             low, high = SEVERITY
-            change *= low + (high - low) * self.draw("severity", *_words(recipe))
-            change += _unsteadiness(recipe, scored, self.draw)
+            change *= low + (high - low) * self.draw("severity", *probe_words(recipe))
+            change += unsteadiness(recipe, scored, self.draw)
         quality = self._quality(recipe.item_id, scored)
         return self.control.answer(replace(recipe, dimension=dimension), quality, change, self.draw)
 
 
-def _words(recipe: Recipe) -> tuple[str, ...]:
+def probe_words(recipe: Recipe) -> tuple[str, ...]:
     """Name a probe for the draws about it."""
     return (recipe.item_id, recipe.axis, format(recipe.strength, ".6g"))
 
 
-def _unsteadiness(recipe: Recipe, dimension: str, draw: Draw) -> float:
+def unsteadiness(recipe: Recipe, dimension: str, draw: Draw) -> float:
     """By how much a sub-score moves on a damage that is none of its own."""
-    return UNSTEADY * float(ndtri(draw("unsteady", *_words(recipe), *_named(dimension))))
+    return UNSTEADY * float(ndtri(draw("unsteady", *probe_words(recipe), *_named(dimension))))
 
 
 def _named(dimension: str) -> tuple[str, ...]:
@@ -214,23 +221,8 @@ def honest(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
     return quality + change
 
 
-def deaf(dimension: str, to: str) -> Control:
-    """Make the control whose sub-score of a name does not fall on the damage it is named after.
-
-    Args:
-        dimension: The sub-score.
-        to: What it does not hear, for people.
-    """
-
-    def answer(recipe: Recipe, quality: float, change: float, draw: Draw) -> float:
-        own = recipe.dimension == dimension and recipe.expectations.get(dimension) == "drops"
-        return quality + (_unsteadiness(recipe, dimension, draw) if own else change)
-
-    return Control(
-        name=f"deaf {dimension}",
-        description=f"Four sub-scores, of which the {dimension} one does not see {to}.",
-        convictions=frozenset({("mismatch", f"deaf {dimension}")}),
-        answer=answer,
-        dimensions=SUBSCORES,
-        pairs_only=True,
-    )
+def seen_share(recipe: Recipe, axis: str) -> float:
+    """Give how far an axis has come towards its visible point: 0 to 1, 0 on every other and where nobody can say."""
+    if recipe.axis != axis or recipe.perceptible is None:
+        return 0.0
+    return min(1.0, recipe.strength / recipe.perceptible)

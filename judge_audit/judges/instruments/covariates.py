@@ -1,8 +1,8 @@
 """Covariates of an untouched picture that no ladder turns: blurred background, text, shape, size, faces.
 
-Together with luma, contrast, chroma and sharpness of the ruler they are what a score may only be echoing.
+Together with luma, contrast, chroma and sharpness of the surface instrument they are what a score may only be echoing.
 They are measured once per picture, untouched, by an instrument of its own whose readings lie in the lake
-like the ruler's; shape, size and faces come from the items table.
+like the surface instrument's; shape, size and faces come from the items table.
 """
 
 from __future__ import annotations
@@ -16,34 +16,31 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from judge_audit.core.digests import text_digest
-from judge_audit.judges.cards.card import Card
-from judge_audit.judges.protocol import Reply
+from judge_audit.judges.instruments.surface import Instrument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
+    from judge_audit_schemas.rows import ItemsRow
     from numpy.typing import NDArray
-
-    from judge_audit.judges.protocol import Stimulus
 
     Plane = NDArray[np.uint8]
 
 VERSION = "1"
 """Raised whenever the same pixels would give other covariates."""
 
-SURVEYED = ("background_blur", "text_area")
-"""What the surveyor measures."""
+MEASURED = ("background_blur", "text_area")
+"""What the instrument measures."""
 
 COVARIATES = (
     *("luma", "contrast", "chroma", "sharpness"),
-    *SURVEYED,
+    *MEASURED,
     *("face_count", "aspect_ratio", "megapixels", "file_bytes"),
 )
-"""luma, contrast, chroma, sharpness: as the ruler measures them. background_blur: log2 of the sharpness of
+"""luma, contrast, chroma, sharpness: as the surface instrument measures them. background_blur: log2 of the sharpness of
 the salient region over that of the rest; 0 equal, 1 twice as sharp. text_area: share of the area in boxes
 that look like lines of text. face_count: the items file's column. aspect_ratio: log2 of width over height.
-megapixels: log10. file_bytes: log10. The ruler's noise is left out: it and sharpness are two readings of the
+megapixels: log10. file_bytes: log10. That instrument's noise is left out: it and sharpness are two readings of the
 same fine detail (rank correlation .96 to .99 on photographs and on drawn scenes), and side by side neither
 would have a weight of its own."""
 
@@ -74,14 +71,14 @@ MOST_GLYPHS = 1500
 """A picture with more candidates is a texture; the largest are looked at."""
 
 
-def survey(pixels: NDArray[np.uint8]) -> dict[str, float]:
+def measure_covariates(pixels: NDArray[np.uint8]) -> dict[str, float]:
     """Measure what a picture shows.
 
     Args:
         pixels: 8-bit sRGB, shape (height, width, 3).
 
     Returns:
-        One number per name in `SURVEYED`.
+        One number per name in `MEASURED`.
     """
     luma = _small_luma(pixels)
     return {
@@ -166,8 +163,8 @@ def text_area(luma: Plane) -> float:
         strokes = cv2.morphologyEx(luma, shape, square)
         level, _ = cv2.threshold(strokes, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
         pieces = (strokes > max(level, STROKE_CONTRAST)).astype(np.uint8)
-        _, _, found, _ = cv2.connectedComponentsWithStats(pieces, connectivity=8)
-        for left, top, right, bottom in _lines(_glyphs(found[1:].astype(np.int64))):
+        _, _, boxes, _ = cv2.connectedComponentsWithStats(pieces, connectivity=8)
+        for left, top, right, bottom in _lines(_glyphs(boxes[1:].astype(np.int64))):
             covered[top:bottom, left:right] = True
     return float(covered.mean())
 
@@ -179,9 +176,9 @@ def _glyphs(boxes: NDArray[np.int64]) -> NDArray[np.int64]:
     fits = (height >= GLYPH_HEIGHT[0]) & (height <= GLYPH_HEIGHT[1])
     fits &= (aspect >= GLYPH_ASPECT[0]) & (aspect <= GLYPH_ASPECT[1])
     fits &= (fill >= GLYPH_FILL[0]) & (fill <= GLYPH_FILL[1])
-    kept = boxes[fits]
-    kept = kept[np.argsort(-kept[:, 3], kind="stable")[:MOST_GLYPHS]]
-    return np.asarray(kept[np.argsort(kept[:, 0], kind="stable")])
+    glyphs = boxes[fits]
+    glyphs = glyphs[np.argsort(-glyphs[:, 3], kind="stable")[:MOST_GLYPHS]]
+    return np.asarray(glyphs[np.argsort(glyphs[:, 0], kind="stable")])
 
 
 def _lines(glyphs: NDArray[np.int64]) -> list[tuple[int, int, int, int]]:
@@ -193,57 +190,42 @@ def _lines(glyphs: NDArray[np.int64]) -> list[tuple[int, int, int, int]]:
     gap = left[None, :] - (left + width)[:, None]
     near &= (gap > -0.3 * size) & (gap < 0.8 * size) & (left[None, :] > left[:, None])
     count, chain = connected_components(csr_array(near), directed=False)
-    found = []
+    lines = []
     for name in np.flatnonzero(np.bincount(chain, minlength=count) >= LETTERS):
         rows = glyphs[chain == name]
         x, y = rows[:, :2].min(axis=0).tolist()
         right, bottom = (rows[:, :2] + rows[:, 2:4]).max(axis=0).tolist()
         if right - x >= LINE_ASPECT * (bottom - y):
-            found.append((x, y, right, bottom))
-    return found
+            lines.append((x, y, right, bottom))
+    return lines
 
 
-class Surveyor:
-    """Measures what an untouched picture shows; an instrument, not a judge under audit."""
-
-    def __init__(self) -> None:
-        """Describe the instrument."""
-        self.card = Card(
-            kind="ruler",
-            name="surveyor",
-            version=VERSION,
-            pinned=True,
-            weights=text_digest("surveyor", VERSION),
-            dimensions=SURVEYED,
-            needs_prompt=False,
-            batch_size=64,
-        )
-
-    def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
-        """Measure each picture."""
-        return [Reply(survey(stimulus.image)) for stimulus in stimuli]
+COVARIATE_INSTRUMENT = Instrument("surveyor", VERSION, MEASURED, measure_covariates)
+"""Measures what an untouched picture shows."""
 
 
-def covariate_table(items: Iterable[Mapping[str, Any]], readings: Iterable[Mapping[str, Any]]) -> pa.Table:
+def covariate_table(items: Iterable[ItemsRow], readings: Iterable[Mapping[str, Any]]) -> pa.Table:
     """Put together what is known of every untouched item.
 
     Args:
         items: Rows of table `items`.
-        readings: Rows of the ruler and the surveyor at untouched items: item_id, dimension, value.
+        readings: Rows of both instruments at untouched items: item_id, dimension, value.
 
     Returns:
         Column item_id, sorted, and one float column per name in `COVARIATES`, NULL where unknown.
     """
-    found = {str(item["item_id"]): _of_item(item) for item in items}
+    values = {str(item["item_id"]): _of_item(item) for item in items}
     for row in readings:
-        if row["dimension"] in COVARIATES and row["item_id"] in found:
-            found[row["item_id"]][row["dimension"]] = row["value"]
-    names = sorted(found)
-    columns = {name: pa.array([found[item].get(name) for item in names], pa.float64()) for name in COVARIATES}
+        if row["dimension"] in COVARIATES and row["item_id"] in values:
+            values[row["item_id"]][row["dimension"]] = row["value"]
+    names = sorted(values)
+    columns = {
+        name: pa.array([values[item].get(name) for item in names], pa.float64()) for name in COVARIATES
+    }
     return pa.table({"item_id": pa.array(names, pa.string()), **columns})
 
 
-def _of_item(item: Mapping[str, Any]) -> dict[str, float | None]:
+def _of_item(item: ItemsRow) -> dict[str, float | None]:
     """Give what the items table itself says of an item."""
     faces, size = item.get("face_count"), item.get("file_bytes")
     width, height = item["width"], item["height"]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from judge_audit.core.vocabulary import OVERALL, Choice, State
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.pairwise.preference_parser import read_preference
 from judge_audit.judges.pairwise.protocol import Comparison, Preference, Undecided, without_scores
 from judge_audit.judges.protocol import PricedJudge, Reply, Stimulus, Unanswered
+from judge_audit.judges.reply_parser import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,10 +39,10 @@ class ShownPair(Stimulus):
 
 def reply_of(text: str) -> Reply:
     """Read a text as a choice."""
-    found = read_preference(text)
-    if found.choice is None:
-        return Reply(state=found.state, raw=short(text))
-    return Reply({OVERALL: NUMBER[found.choice]}, raw=short(text))
+    preference = read_preference(text)
+    if preference.choice is None:
+        return Reply(state=preference.state, raw=short(text))
+    return Reply({OVERALL: NUMBER[preference.choice]}, raw=short(text))
 
 
 class _Inner(PricedJudge, Protocol):

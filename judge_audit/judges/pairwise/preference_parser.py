@@ -11,9 +11,8 @@ import re
 from typing import Any
 
 from judge_audit.core.vocabulary import Choice, State
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.pairwise.protocol import Preference
-from judge_audit.judges.reply_parser import FENCE, LONGEST, NOTHING, REFUSAL
+from judge_audit.judges.reply_parser import FENCE, LONGEST, NOTHING, REFUSAL, short
 
 VERSION = "1"
 """Raised whenever the same reply would be read otherwise."""
@@ -54,22 +53,22 @@ def read_preference(text: str) -> Preference:
     Returns:
         Its choice and ok, or no choice and what it is instead; the text is kept.
     """
-    kept = short(text)
-    told = text.strip()
-    if fenced := FENCE.match(told[:LONGEST]):
-        told = fenced[1].strip()
-    if told.casefold() in NOTHING:
-        return Preference(state=State.EMPTY, raw=kept)
-    if len(told) > LONGEST:
-        return Preference(state=State.UNPARSABLE, raw=kept)
-    found = _word(told) or _structured(told)
-    if found is None:
-        found = _only({_word(part) for part in BRACKETS.findall(told)})
-    if found is None:
-        found = _only({_word(part) for part in [*COLON.findall(told), *IS.findall(told)]})
-    if found is not None:
-        return Preference(found, raw=kept)
-    return Preference(state=State.REFUSED if REFUSAL.search(told) else State.UNPARSABLE, raw=kept)
+    raw = short(text)
+    bare = text.strip()
+    if fenced := FENCE.match(bare[:LONGEST]):
+        bare = fenced[1].strip()
+    if bare.casefold() in NOTHING:
+        return Preference(state=State.EMPTY, raw=raw)
+    if len(bare) > LONGEST:
+        return Preference(state=State.UNPARSABLE, raw=raw)
+    choice = _word(bare) or _structured(bare)
+    if choice is None:
+        choice = _only({_word(part) for part in BRACKETS.findall(bare)})
+    if choice is None:
+        choice = _only({_word(part) for part in [*COLON.findall(bare), *IS.findall(bare)]})
+    if choice is not None:
+        return Preference(choice, raw=raw)
+    return Preference(state=State.REFUSED if REFUSAL.search(bare) else State.UNPARSABLE, raw=raw)
 
 
 def _word(text: str) -> Choice | None:
@@ -111,6 +110,6 @@ def _of_json(content: Any, depth: int) -> Choice | None:  # noqa: ANN401 - whate
     return _of_json(next(iter(content.values())), depth - 1) if len(content) == 1 else None
 
 
-def _only(found: set[Choice | None]) -> Choice | None:
+def _only(choices: set[Choice | None]) -> Choice | None:
     """Give the one choice that was found; two different ones are none."""
-    return next(iter(found)) if len(found) == 1 else None
+    return next(iter(choices)) if len(choices) == 1 else None

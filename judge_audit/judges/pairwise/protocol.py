@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import Choice, State
-from judge_audit.judges.protocol import Judge
+from judge_audit.judges.protocol import Judge, Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,17 +56,13 @@ class Preference:
     served_by: str = ""
 
 
-class Undecided(Exception):  # noqa: N818 - what happened, as a judge tells it
-    """Raised by a judge of whose batch some comparisons failed for no fault of theirs; carries all its answers.
+class Undecided(Unanswered):
+    """Raised by a judge of whose batch some comparisons failed for no fault of theirs; carries all its answers."""
 
-    Attributes:
-        preferences: One per comparison, in order; those that failed say so.
-    """
-
-    def __init__(self, message: str, preferences: Sequence[Preference]) -> None:
-        """Keep the answers beside what is to be told."""
-        super().__init__(message)
-        self.preferences = list(preferences)
+    @property
+    def preferences(self) -> list[Preference]:
+        """One per comparison, in order; those that failed say so."""
+        return self.replies
 
 
 @runtime_checkable

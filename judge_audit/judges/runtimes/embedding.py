@@ -3,72 +3,70 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.vocabulary import State
-from judge_audit.judges.chat.chat_replies import short
 from judge_audit.judges.protocol import Reply, Stimulus
+from judge_audit.judges.reply_parser import short
+from judge_audit.judges.runtimes.preprocessing import MOST_PIXELS
+from judge_audit.judges.runtimes.pytorch_runtime import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.cards.card_files import CardFiles
     from judge_audit.judges.runtimes.heads import LayersHead
-
-MOST_PIXELS = 64_000_000
-"""A picture resized beyond this is not shown: a strip 1 × 30,000 brought to a shorter side of 224."""
+    from judge_audit.judges.runtimes.model_folders import ModelFolder
+    from judge_audit.judges.runtimes.pytorch_runtime import Library, Model
 
 MOST_TEXTS = 4096
 """Embeddings of prompts that are kept: each prompt is shown with many variants of its picture."""
 
 
-class Encoder(Protocol):
-    """A model with a tower for pictures and, it may be, one for texts."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoder:
+    """A model with a tower for pictures and, it may be, one for texts.
 
-    @property
-    def factor(self) -> float:
-        """What the model multiplies a cosine by; 1 where it has no such thing."""
-        ...
+    Attributes:
+        torch: The module.
+        prepare: Prepares one picture (8-bit sRGB, shape (height, width, 3)) as a tensor.
+        see: Embeds a batch of prepared pictures.
+        read: Embeds one prompt by itself, as a batch of one, and counts its tokens; None where it reads none.
+        most: Tokens that it reads at most.
+        device: Where it runs.
+        dtype: Type of its numbers.
+        factor: What it multiplies a cosine by; 1 where it has no such thing.
+        offset: What it adds to that.
+    """
 
-    @property
-    def offset(self) -> float:
-        """What the model adds to that."""
-        ...
+    torch: Library
+    prepare: Callable[[NDArray[np.uint8]], Model]
+    see: Callable[[Model], Model]
+    read: Callable[[str], tuple[Model, int]] | None
+    most: int
+    device: str
+    dtype: Model
+    factor: float = 1.0
+    offset: float = 0.0
 
-    def prepare(self, image: NDArray[np.uint8]) -> Any:  # noqa: ANN401 - a tensor of its library
-        """Prepare one picture, shape (height, width, 3), 8-bit sRGB."""
-        ...
-
-    def pictures(self, prepared: Sequence[Any]) -> NDArray[np.float64]:
+    def pictures(self, prepared: Sequence[Model]) -> NDArray[np.float64]:
         """Embed prepared pictures in one run, shape (pictures, width)."""
-        ...
+        with self.torch.inference_mode():
+            return numbers(self.see(self.torch.stack(list(prepared)).to(self.device, self.dtype)))
 
     def text(self, prompt: str) -> tuple[NDArray[np.float64], str]:
         """Embed one prompt, shape (width,), and say what of it was cut off, or nothing."""
-        ...
-
-
-@dataclass(slots=True)
-class _Texts:
-    """Embeddings of prompts; each is computed by itself, so that none depends on its company."""
-
-    held: OrderedDict[str, tuple[NDArray[np.float64], str]] = field(default_factory=OrderedDict)
-
-    def of(self, encoder: Encoder, prompt: str) -> tuple[NDArray[np.float64], str]:
-        """Give the embedding of a prompt."""
-        if prompt not in self.held:
-            self.held[prompt] = encoder.text(prompt)
-            if len(self.held) > MOST_TEXTS:
-                self.held.popitem(last=False)
-        return self.held[prompt]
+        assert self.read is not None
+        with self.torch.inference_mode():
+            embedding, tokens = self.read(prompt)
+            return numbers(embedding)[0], cut_note(tokens, self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +77,13 @@ class EmbeddingJudge:
         card: Its card.
         encoder: The model.
         head: What makes scores of a picture's embedding; None for the cosine to the prompt's.
-        scaled: Whether the cosine is multiplied and shifted as the model does.
         short_side: Pixels that a shorter side is resized to, None where both sides have a size.
     """
 
     card: Card
     encoder: Encoder
     head: LayersHead | None
-    scaled: bool
     short_side: int | None = None
-    _texts: _Texts = field(default_factory=_Texts, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def score(self, stimuli: Sequence[Stimulus]) -> list[Reply]:
@@ -119,29 +114,48 @@ class EmbeddingJudge:
                 )
             values = self.head.score(embedding, prompt)
             return Reply(dict(zip(self.card.dimensions, (float(value) for value in values), strict=True)))
-        text, cut = self._texts.of(self.encoder, prompt)
+        text, cut = self.encoder.text(prompt)
         with np.errstate(invalid="ignore", divide="ignore"):
             value = float(text @ embedding / (np.linalg.norm(text) * np.linalg.norm(embedding)))
-        if self.scaled:
+        if is_scaled(self.card):
             value = value * self.encoder.factor + self.encoder.offset
         return Reply({self.card.dimensions[0]: value}, raw=cut)
 
 
-def check(judge: EmbeddingJudge, files: CardFiles, *, reads: bool) -> None:
-    """Note what of a judge does not fit together, by showing it one grey picture.
+def is_scaled(card: Card) -> bool:
+    """Tell whether the cosine is multiplied and shifted as the model does."""
+    return bool(card.settings.get("scaled", True))
 
-    Args:
-        judge: The judge.
-        files: Where faults are noted.
-        reads: Whether the model has a tower for texts.
+
+def checked(judge: EmbeddingJudge, files: CardFiles, *folders: ModelFolder) -> EmbeddingJudge:
+    """Give a judge that fits together and whose folders are still what was digested.
+
+    Raises:
+        InputError: If it does not, or they are not.
     """
+    _check(judge, files)
+    for folder in folders:
+        folder.check_unchanged(files)
+    files.raise_faults()
+    return judge
+
+
+def answer_identity(card: Card, files: CardFiles, tokenizer: str, most: int | None) -> dict[str, Any]:
+    """Give what makes the answer of an embedding: the head, or how the cosine is taken and its prompt is read."""
+    if head := card.settings.get("head"):
+        return {"head": {"activation": "none", **head, "weights": files.digests["head.weights"]}}
+    return {"scaled": is_scaled(card), "most_tokens": most, "tokenizer": tokenizer}
+
+
+def _check(judge: EmbeddingJudge, files: CardFiles) -> None:
+    """Note what of a judge does not fit together, by showing it one grey picture."""
     head, dimensions = judge.head, judge.card.dimensions
-    given = head.scores if head else 1
-    if given != len(dimensions):
+    scores = head.scores if head else 1
+    if scores != len(dimensions):
         files.fault(
-            "dimensions", f"there are {given} scores per picture and {len(dimensions)} dimensions are named."
+            "dimensions", f"there are {scores} scores per picture and {len(dimensions)} dimensions are named."
         )
-    if head is None and not reads:
+    if head is None and judge.encoder.read is None:
         files.fault(
             "head",
             "the model reads no text, so its embedding needs a head. For example: head: "

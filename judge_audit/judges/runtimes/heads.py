@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from judge_audit.judges.protocol import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,46 +19,32 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards.card_files import CardFiles
 
 
-class Head(Protocol):
-    """Makes scores of one picture's embedding."""
+class Head:
+    """Makes scores of one picture's embedding; this one takes the output for the score itself."""
+
+    __slots__ = ()
 
     @property
     def width(self) -> int | None:
         """Numbers per embedding it takes, None for any."""
-        ...
+        return None
 
     @property
     def scores(self) -> int | None:
         """Scores it gives, None for one per number of the embedding."""
-        ...
-
-    def missing(self, prompt: str) -> str:
-        """Say why it cannot answer for a prompt, or nothing."""
-        ...
-
-    def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:
-        """Give the scores of an embedding, shape (scores,)."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class PlainHead:
-    """The output is the score itself."""
-
-    width: int | None = None
-    scores: int | None = None
+        return None
 
     def missing(self, prompt: str) -> str:  # noqa: ARG002 - it takes any
-        """Nothing is."""
+        """Say why it cannot answer for a prompt, or nothing."""
         return ""
 
     def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:  # noqa: ARG002
-        """Give the numbers as they are."""
+        """Give the scores of an embedding, shape (scores,)."""
         return embedding
 
 
 @dataclass(frozen=True, slots=True)
-class LinearHead:
+class LinearHead(Head):
     """W·e + b, or W·(e/|e|) + b.
 
     Attributes:
@@ -83,19 +67,15 @@ class LinearHead:
         """Rows of the weight."""
         return int(self.weight.shape[0])
 
-    def missing(self, prompt: str) -> str:  # noqa: ARG002 - it reads none
-        """Nothing is."""
-        return ""
-
     def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:  # noqa: ARG002
         """Apply weight and bias."""
         shown = _unit(embedding) if self.normalise else embedding
-        found: NDArray[np.float64] = self.weight @ shown + self.bias
-        return found
+        scores: NDArray[np.float64] = self.weight @ shown + self.bias
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
-class LayersHead:
+class LayersHead(Head):
     """Linear layers one after another, as a multilayer perceptron is stored.
 
     Attributes:
@@ -116,10 +96,6 @@ class LayersHead:
         """Rows of the last layer."""
         return self.layers[-1].scores
 
-    def missing(self, prompt: str) -> str:  # noqa: ARG002 - it reads none
-        """Nothing is."""
-        return ""
-
     def score(self, embedding: NDArray[np.float64], prompt: str) -> NDArray[np.float64]:
         """Apply the layers."""
         shown = embedding
@@ -129,7 +105,7 @@ class LayersHead:
 
 
 @dataclass(frozen=True, slots=True)
-class TextHead:
+class TextHead(Head):
     """logit_scale · cos(embedding, stored text of the prompt).
 
     Attributes:
@@ -142,12 +118,15 @@ class TextHead:
     rows: Mapping[str, int]
     logit_scale: float
 
-    scores = 1
-
     @property
     def width(self) -> int:
         """Numbers per embedding."""
         return int(self.texts.shape[1])
+
+    @property
+    def scores(self) -> int:
+        """One."""
+        return 1
 
     def missing(self, prompt: str) -> str:
         """Say that a prompt has no stored text."""
@@ -168,20 +147,20 @@ def head_of(content: Mapping[str, Any], files: CardFiles) -> Head | None:
     """Read a card's head; what is wrong is noted in `files`, and then there is none."""
     if content["kind"] == "linear":
         return _linear(content, files)
-    return _text(content, files) if content["kind"] == "text" else PlainHead()
+    return _text(content, files) if content["kind"] == "text" else Head()
 
 
 def _linear(content: Mapping[str, Any], files: CardFiles) -> LinearHead | None:
     field = "head.weights"
-    held = files.arrays(field, content["weights"], ("weight", "bias"))
-    if held is None:
+    arrays = files.arrays(field, content["weights"], ("weight", "bias"))
+    if arrays is None:
         return None
-    weight = held.get("weight")
+    weight = arrays.get("weight")
     if weight is None or weight.ndim not in {1, 2} or not weight.size:
         files.fault(field, "the .npz must hold `weight`, scores × embedding (or one row of it).")
         return None
     weight = np.atleast_2d(weight).astype(np.float64)
-    bias = np.atleast_1d(held.get("bias", np.zeros(len(weight)))).astype(np.float64).reshape(-1)
+    bias = np.atleast_1d(arrays.get("bias", np.zeros(len(weight)))).astype(np.float64).reshape(-1)
     if len(bias) != len(weight):
         files.fault(
             field, f"`bias` has {len(bias)} numbers and `weight` {len(weight)} rows; they go together."
@@ -240,8 +219,8 @@ def _activated(numbers: NDArray[np.float64], activation: str) -> NDArray[np.floa
     if activation == "gelu":
         from scipy.special import ndtr  # noqa: PLC0415 - heavy, and few heads have it
 
-        found: NDArray[np.float64] = numbers * ndtr(numbers)
-        return found
+        activated: NDArray[np.float64] = numbers * ndtr(numbers)
+        return activated
     return numbers
 
 
@@ -280,20 +259,5 @@ def _rows(prompts: Sequence[str], template: str) -> tuple[dict[str, int], str]:
 def _unit(embedding: NDArray[np.float64]) -> NDArray[np.float64]:
     """Bring to length 1; an embedding of zeros has no direction and gives what is not a number."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: NDArray[np.float64] = embedding / np.linalg.norm(embedding)
-    return found
-
-
-def replies_of(
-    head: Head, embeddings: NDArray[np.float64], prompts: Sequence[str], dimensions: Sequence[str]
-) -> list[Reply]:
-    """Score rows of embeddings, one reply each.
-
-    Raises:
-        ValueError: If the head gives another number of scores than there are dimensions.
-    """
-    found = []
-    for embedding, prompt in zip(embeddings, prompts, strict=True):
-        scores = [float(value) for value in head.score(embedding, prompt)]
-        found.append(Reply(dict(zip(dimensions, scores, strict=True))))
-    return found
+        unit: NDArray[np.float64] = embedding / np.linalg.norm(embedding)
+    return unit

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.digests import canonical_json, text_digest
 from judge_audit.judges.cards.redaction import secrets_around
-from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.reply_parser import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,8 +45,6 @@ HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 PASSING = frozenset({"transformers_version", "_name_or_path", "torch_dtype", "dtype", "_commit_hash"})
 """What settings say of their writing; the dtype is the card's."""
 
-CHUNK = 1 << 22
-
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
@@ -64,21 +62,28 @@ class ModelFolder:
 
     def weights(self) -> str:
         """Digest the weights: of the one file as the hub shows it, of several together."""
-        held = {name: told for name, told in self.digests.items() if name.endswith(".safetensors")}
-        return next(iter(held.values())) if len(held) == 1 else "sha256:" + text_digest(canonical_json(held))
+        digests = {name: digest for name, digest in self.digests.items() if name.endswith(".safetensors")}
+        return (
+            next(iter(digests.values()))
+            if len(digests) == 1
+            else "sha256:" + text_digest(canonical_json(digests))
+        )
 
     def part(self, *patterns: str) -> dict[str, str]:
         """Give the digests of some files, settings by what they say and not by how they are written."""
-        found = {}
+        parts = {}
         for name, digest in self.digests.items():
             if any(Path(name).match(pattern) for pattern in patterns):
-                held = _settings(self.path / name) if name.endswith("config.json") else None
-                found[name] = digest if held is None else text_digest(canonical_json(held))
-        return found
+                settings = _settings(self.path / name) if name.endswith("config.json") else None
+                parts[name] = digest if settings is None else text_digest(canonical_json(settings))
+        return parts
 
-    def changed(self) -> str:
-        """Name a file that is no longer the one that was digested, or nothing."""
-        return next((name for name, stamp in self.stamps.items() if _stamp(self.path / name) != stamp), "")
+    def check_unchanged(self, files: CardFiles) -> None:
+        """Note the first file that is no longer the one that was digested."""
+        for name, stamp in self.stamps.items():
+            if _stamp(self.path / name) != stamp:
+                files.fault("model", f"{name} changed while it was read. Load the judge again.")
+                return
 
 
 def model_folder(
@@ -143,11 +148,11 @@ def _digested(
     files: CardFiles, field: str, name: str, path: Path, wanted: tuple[str, ...]
 ) -> ModelFolder | None:
     """Digest what is read of a folder."""
-    found = sorted({entry for pattern in wanted for entry in path.glob(pattern) if entry.is_file()})
+    places = sorted({entry for pattern in wanted for entry in path.glob(pattern) if entry.is_file()})
     digests: dict[str, str] = {}
     stamps: dict[str, tuple[int, int]] = {}
     try:
-        for place in found:
+        for place in places:
             stamps[place.name] = _stamp(place)
             digests[place.name] = stream_digest(place)
     except OSError as error:
@@ -180,11 +185,8 @@ def no_safetensors(folder: ModelFolder) -> str:
 
 def stream_digest(path: Path) -> str:
     """Digest a file of any size: `sha256:…`."""
-    told = hashlib.sha256()
-    with path.open("rb") as held:
-        while chunk := held.read(CHUNK):
-            told.update(chunk)
-    return "sha256:" + told.hexdigest()
+    with path.open("rb") as stream:
+        return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -207,8 +209,8 @@ def _settings(path: Path) -> dict[str, Any] | None:
 def _foreign_code(path: Path, names: Iterable[str]) -> str:
     """Name a file of settings that takes code from elsewhere (`other/model--file.Class`), or nothing."""
     for name in names:
-        told = (_settings(path / name) or {}) if name.endswith(".json") else {}
-        if any("--" in str(word) for word in _leaves(told.get("auto_map", {}))):
+        settings = (_settings(path / name) or {}) if name.endswith(".json") else {}
+        if any("--" in str(word) for word in _leaves(settings.get("auto_map", {}))):
             return name
     return ""
 

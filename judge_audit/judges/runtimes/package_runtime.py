@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.digests import canonical_json, file_digest, text_digest
 from judge_audit.core.errors import UsageError
 from judge_audit.judges.cards.redaction import secrets_around
-from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.reply_parser import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,19 +63,19 @@ def own_package(card: Card, distribution: str, module: str, advice: str) -> OwnP
     """
     try:
         with unheard():
-            found = importlib.import_module(module)
+            wanted = importlib.import_module(module)
             top = importlib.import_module(module.partition(".")[0])
     except Exception as error:  # also what a package says of a library that is too new for it
         raise UsageError(
             f"judge “{card.name}”: a judge of kind {card.kind} needs the package {distribution} ({reason_of(error)}). "
             f"It is no part of this one. {advice}"
         ) from error
-    return OwnPackage(found, f"{distribution} {_version(distribution)}".strip(), _source(card, top))
+    return OwnPackage(wanted, f"{distribution} {_version(distribution)}".strip(), _source(card, top))
 
 
 def versions_of(*distributions: str) -> dict[str, str]:
     """Name the versions of those packages that are installed."""
-    return {name.replace("-", "_"): told for name in distributions if (told := _version(name))}
+    return {name.replace("-", "_"): known for name in distributions if (known := _version(name))}
 
 
 def _version(distribution: str) -> str:
@@ -88,13 +88,13 @@ def _version(distribution: str) -> str:
 def _source(card: Card, module: Any) -> str:  # noqa: ANN401 - a module
     """Digest the files that a package answers with."""
     folder = Path(module.__file__ or "").parent
-    found = sorted(path for path in folder.rglob("*") if path.suffix in SOURCES and path.is_file())
-    if not module.__file__ or not found or len(found) > MOST_SOURCES:
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in SOURCES and path.is_file())
+    if not module.__file__ or not paths or len(paths) > MOST_SOURCES:
         raise UsageError(
             f"judge “{card.name}”: the package {module.__name__} does not lie in a folder of its own, so its code "
             "cannot be part of the judge's identity. Install it as its authors say."
         )
-    parts = {str(path.relative_to(folder).as_posix()): file_digest(path.read_bytes()) for path in found}
+    parts = {str(path.relative_to(folder).as_posix()): file_digest(path.read_bytes()) for path in paths}
     return text_digest(canonical_json(parts))
 
 
@@ -106,9 +106,9 @@ def reason_of(error: Exception) -> str:
 
 def words_digest(tokenizer: Any) -> str:  # noqa: ANN401 - a tokenizer of transformers
     """Digest a tokenizer by its words, its special ones, and what it makes of upper case."""
-    told = {
+    words = {
         "words": tokenizer.get_vocab(),
         "special": {name: str(word) for name, word in tokenizer.special_tokens_map.items()},
         "lower": getattr(tokenizer, "do_lower_case", None),
     }
-    return text_digest(canonical_json(told))
+    return text_digest(canonical_json(words))

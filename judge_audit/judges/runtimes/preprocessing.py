@@ -110,25 +110,25 @@ class Preprocessing:
         shown = self._cropped(self._resized(pixels))
         planes = shown.transpose(2, 0, 1) if self.channels == "RGB" else shown.transpose(2, 0, 1)[::-1]
         table = self.table()
-        found = np.stack([table[channel][plane] for channel, plane in enumerate(planes)])
-        return found if self.layout == "NCHW" else np.ascontiguousarray(found.transpose(1, 2, 0))
+        prepared = np.stack([table[channel][plane] for channel, plane in enumerate(planes)])
+        return prepared if self.layout == "NCHW" else np.ascontiguousarray(prepared.transpose(1, 2, 0))
 
     def _resized(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         from PIL import Image  # noqa: PLC0415 - only when a judge of this kind is used
 
         rows, columns = self.resized(*pixels.shape[:2])
         if (rows, columns) == pixels.shape[:2]:
-            found = pixels
+            resized = pixels
         else:
             filters = {"bicubic": Image.Resampling.BICUBIC, "bilinear": Image.Resampling.BILINEAR}
             chosen = filters.get(self.interpolation, Image.Resampling.LANCZOS)
-            found = np.asarray(Image.fromarray(pixels).resize((columns, rows), chosen))
+            resized = np.asarray(Image.fromarray(pixels).resize((columns, rows), chosen))
         if self.resize != "pad" or (rows, columns) == (self.height, self.width):
-            return found
+            return resized
         filled = np.empty((self.height, self.width, 3), np.uint8)
         filled[:] = np.array(self.pad_value, np.uint8)
         top, left = (self.height - rows) // 2, (self.width - columns) // 2
-        filled[top : top + rows, left : left + columns] = found
+        filled[top : top + rows, left : left + columns] = resized
         return filled
 
     def _cropped(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -157,18 +157,18 @@ def preprocessing_of(content: Mapping[str, Any]) -> tuple[Preprocessing, dict[st
     named |= {name: tuple(content[name]) for name in ("pad_value", "mean", "std") if name in content}
     if "scale" in content:
         named["scale"] = _fraction(content["scale"])
-    found = Preprocessing(content.get("resize", "none"), height, width, crop, **named)
-    return found, _faults(content, found)
+    preprocessing = Preprocessing(content.get("resize", "none"), height, width, crop, **named)
+    return preprocessing, _faults(content, preprocessing)
 
 
-def _faults(content: Mapping[str, Any], found: Preprocessing) -> dict[str, str]:
+def _faults(content: Mapping[str, Any], preprocessing: Preprocessing) -> dict[str, str]:
     """Say which fields do not go together."""
-    given, resize = set(content), found.resize
-    sized = min(found.height, found.width)
+    named, resize = set(content), preprocessing.resize
+    sized = min(preprocessing.height, preprocessing.width)
     rules = [
         (
             "size",
-            (resize == "none") == ("size" in given),
+            (resize == "none") == ("size" in named),
             "a resize needs a size, and resize: none has none.",
         ),
         (
@@ -176,14 +176,22 @@ def _faults(content: Mapping[str, Any], found: Preprocessing) -> dict[str, str]:
             resize == "short_side" and isinstance(content.get("size"), list),
             "short_side takes one number.",
         ),
-        ("pad_value", "pad_value" in given and resize != "pad", "only resize: pad has a margin."),
-        ("crop_size", "crop_size" in given and not found.crop, "a crop_size goes with crop: centre."),
-        ("crop_size", content.get("crop") == "centre" and not found.crop, "say how much is cut out."),
-        ("crop_size", 0 < sized < found.crop, f"{found.crop} is more than the size after the resize."),
-        ("std", not np.isfinite(found.table()).all(), f"gives numbers that {found.dtype} cannot hold."),
+        ("pad_value", "pad_value" in named and resize != "pad", "only resize: pad has a margin."),
+        ("crop_size", "crop_size" in named and not preprocessing.crop, "a crop_size goes with crop: centre."),
+        ("crop_size", content.get("crop") == "centre" and not preprocessing.crop, "say how much is cut out."),
+        (
+            "crop_size",
+            0 < sized < preprocessing.crop,
+            f"{preprocessing.crop} is more than the size after the resize.",
+        ),
+        (
+            "std",
+            not np.isfinite(preprocessing.table()).all(),
+            f"gives numbers that {preprocessing.dtype} cannot hold.",
+        ),
     ]
     rules += [
-        (name, found.dtype == "uint8" and name in given, "plain uint8 pixels take none.")
+        (name, preprocessing.dtype == "uint8" and name in named, "plain uint8 pixels take none.")
         for name in ("scale", "mean", "std")
     ]
     return {field: message for field, wrong, message in rules if wrong}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from judge_audit.judges.cards.redaction import Hidden
+    from judge_audit.judges.cards.redaction import Secrets
 
 LONGEST_LINE = 1 << 20
 """Bytes of one line that are read; a longer one is cut, and is then no answer."""
@@ -34,7 +34,7 @@ GRACE = 5.0
 """Seconds a program has to end by itself once it is asked nothing more."""
 
 
-class Broken(Exception):  # noqa: N818 - what happened
+class ProgramFailed(Exception):  # noqa: N818 - what happened
     """The program ended, hung or wrote no answer; the message says which, with the end of what it wrote to stderr."""
 
 
@@ -58,11 +58,11 @@ class Command:
 class Program:
     """One running program; used by one thread at a time."""
 
-    def __init__(self, command: Command, hidden: Hidden) -> None:
+    def __init__(self, command: Command, hidden: Secrets) -> None:
         """Start it and wait until it answers the greeting.
 
         Raises:
-            Broken: If it cannot be started or does not answer.
+            ProgramFailed: If it cannot be started or does not answer.
         """
         self._command, self._hidden = command, hidden
         try:
@@ -76,7 +76,7 @@ class Program:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise Broken(f"it cannot be started: {error}") from None
+            raise ProgramFailed(f"it cannot be started: {error}") from None
         self._process = process
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=1_000)
         self._asked: queue.Queue[bytes | None] = queue.Queue()
@@ -93,7 +93,8 @@ class Program:
         ]
         self._finalize = weakref.finalize(self, _end, process, self._asked, closed, self._threads)
         try:
-            self._greet()
+            self._write({"id": 0, "hello": 1})
+            self._answer({0}, command.start_timeout)
         except BaseException:
             self.kill()
             raise
@@ -102,7 +103,7 @@ class Program:
         """Ask questions and yield answers as they come, each with the place of its question.
 
         Raises:
-            Broken: If it ends or hangs before all are answered; what was yielded counts.
+            ProgramFailed: If it ends or hangs before all are answered; what was yielded counts.
         """
         first = self._number + 1
         for question in questions:
@@ -123,10 +124,6 @@ class Program:
         _kill(self._process)
         self._finalize()
 
-    def _greet(self) -> None:
-        self._write({"id": 0, "hello": 1})
-        self._answer({0}, self._command.start_timeout)
-
     def _write(self, content: Mapping[str, Any]) -> None:
         self._asked.put(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
@@ -138,15 +135,15 @@ class Program:
             try:
                 line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                said = f" Its last line was no answer: {self._hidden.clean(stray[:200])}" if stray else ""
-                raise Broken(f"no answer within {timeout:g} s.{said}{self._told()}") from None
+                last = f" Its last line was no answer: {self._hidden.clean(stray[:200])}" if stray else ""
+                raise ProgramFailed(f"no answer within {timeout:g} s.{last}{self._told()}") from None
             if line is None:
-                raise Broken(f"it ended with {self._ending()}.{self._told()}")
+                raise ProgramFailed(f"it ended with {self._ending()}.{self._told()}")
             answer = _parsed(line)
             if answer is not None and answer["id"] in waiting:
                 return answer
             stray = line.decode("utf-8", "replace").strip() or stray
-        raise Broken(
+        raise ProgramFailed(
             f"it wrote {MOST_STRAY:,} lines that are no answers, such as: {self._hidden.clean(stray[:200])}"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.judges.chat.chat_replies import short
+from judge_audit.judges.reply_parser import short
 from judge_audit.judges.runtimes.model_folders import CODE, FILES, model_folder, no_safetensors
 from judge_audit.judges.runtimes.pytorch_runtime import missing
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.cards.card_files import CardFiles
     from judge_audit.judges.runtimes.model_folders import ModelFolder
+    from judge_audit.judges.runtimes.pytorch_runtime import Library, Model
 
 OWN_NAMES = {"pillow": "pil", "torchvision": "torchvision"}
 """What transformers calls the backends of its processors."""
 
 
-def transformers_of(card: Card) -> Any:  # noqa: ANN401 - the module
+def transformers_of(card: Card) -> Library:
     """Import transformers, and have it say nothing on its own.
 
     Raises:
@@ -36,7 +37,7 @@ def transformers_of(card: Card) -> Any:  # noqa: ANN401 - the module
 
 
 @contextmanager
-def silent(transformers: Any) -> Iterator[None]:  # noqa: ANN401 - the module
+def silent(transformers: Library) -> Iterator[None]:
     """Keep progress bars and advice of transformers out of the terminal while a model is loaded."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -62,23 +63,16 @@ def folder_of(card: Card, files: CardFiles) -> ModelFolder | None:
     return folder
 
 
-def load_model(
-    torch: Any,  # noqa: ANN401 - the module
-    loader: Any,  # noqa: ANN401 - a class of transformers
-    files: CardFiles,
-    folder: ModelFolder,
-    card: Card,
-    dtype: str,
-) -> Any:  # noqa: ANN401 - a model
-    """Load a model's weights from safetensors, every one of them, or note why not."""
+def load_model(torch: Library, loader: Model, files: CardFiles, folder: ModelFolder, card: Card) -> Model:
+    """Load a model's weights from safetensors by a class of transformers, every one of them, or note why not."""
     code = bool(card.settings.get("remote_code", False))
     try:
-        model, told = loader.from_pretrained(
+        model, loading = loader.from_pretrained(
             str(folder.path),
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=code,
-            torch_dtype=getattr(torch, dtype),
+            torch_dtype=getattr(torch, str(card.settings.get("dtype", "float32"))),
             output_loading_info=True,
         )
     except Exception as error:  # noqa: BLE001 - whatever a library says of a broken model
@@ -90,7 +84,7 @@ def load_model(
             f"transformers cannot load it ({type(error).__name__}: {short(str(error), 300)}).{advice}",
         )
         return None
-    lost = sorted(str(name) for name in (*told["missing_keys"], *told["mismatched_keys"]))
+    lost = sorted(str(name) for name in (*loading["missing_keys"], *loading["mismatched_keys"]))
     if lost:
         files.fault(
             "model",
@@ -100,7 +94,7 @@ def load_model(
     return model.eval()
 
 
-def load_processor(transformers: Any, files: CardFiles, folder: ModelFolder, card: Card) -> Any:  # noqa: ANN401
+def load_processor(transformers: Library, files: CardFiles, folder: ModelFolder, card: Card) -> Model:
     """Load a model's own processor of pictures with the backend of the card, or note why not."""
     backend = str(card.settings.get("backend", "pillow"))
     newer = int(transformers.__version__.split(".")[0]) >= 5
@@ -127,11 +121,11 @@ def load_processor(transformers: Any, files: CardFiles, folder: ModelFolder, car
     return processor
 
 
-def settings_of(processor: Any) -> dict[str, Any]:  # noqa: ANN401 - a processor
+def settings_of(processor: Model) -> dict[str, Any]:
     """Give what a processor does, without its class's name and what is unset: these differ between versions."""
-    told = processor.to_dict()
+    settings = processor.to_dict()
     return {
         name: value
-        for name, value in told.items()
+        for name, value in settings.items()
         if value is not None and not name.startswith("_") and not name.endswith(("_type", "_class"))
     }

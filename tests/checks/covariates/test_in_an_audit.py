@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from judge_audit import audit
-from judge_audit.judges.instruments.covariates import SURVEYED
+from judge_audit.judges.instruments.covariates import MEASURED
 
 pytestmark = pytest.mark.parts  # whole audits
 
@@ -46,7 +46,7 @@ def test_an_audit_names_a_judge_of_luma_and_measures_each_picture_once(items, tm
             "SELECT dimension, count(*) FROM scores JOIN judge_labels USING (judge_id) "
             "WHERE name = 'surveyor' GROUP BY 1 ORDER BY 1"
         ).fetchall()
-        assert surveyed == [(name, 60) for name in sorted(SURVEYED)]
+        assert surveyed == [(name, 60) for name in sorted(MEASURED)]
         told = connection.execute(
             "SELECT statistic, share, weight FROM covariate_weights WHERE source = '*'"
         ).fetchall()

@@ -11,15 +11,17 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from judge_audit.judges.instruments.covariates import (
+    COVARIATE_INSTRUMENT,
     COVARIATES,
-    SURVEYED,
-    Surveyor,
+    MEASURED,
+    VERSION,
     background_blur,
     covariate_table,
+    measure_covariates,
     saliency,
-    survey,
     text_area,
 )
+from judge_audit.judges.instruments.surface import Instrument
 from judge_audit.judges.protocol import Stimulus
 from judge_audit.stimuli.images import load_image
 
@@ -60,18 +62,24 @@ def test_a_page_of_print_is_text_and_an_empty_page_is_not():
 @pytest.mark.parametrize("size", [14, 28, 60])
 def test_print_on_a_photograph_is_seen_and_the_larger_the_more(size):
     for pixels in photos():
-        plain, lettered = survey(pixels)["text_area"], survey(written_on(pixels, size))["text_area"]
+        plain, lettered = (
+            measure_covariates(pixels)["text_area"],
+            measure_covariates(written_on(pixels, size))["text_area"],
+        )
         share = 2 * size * 10 * size / (pixels.shape[0] * pixels.shape[1])
         assert lettered >= plain
         if size >= 28 and share < 0.5:
             assert lettered > plain
-    gains = [survey(written_on(pixels, 28))["text_area"] - survey(pixels)["text_area"] for pixels in photos()]
+    gains = [
+        measure_covariates(written_on(pixels, 28))["text_area"] - measure_covariates(pixels)["text_area"]
+        for pixels in photos()
+    ]
     assert np.median(gains) > 0.03
 
 
 def test_photographs_without_print_show_hardly_any():
-    assert np.median([survey(pixels)["text_area"] for pixels in photos()]) < 0.002
-    assert max(survey(pixels)["text_area"] for pixels in photos()) < 0.08
+    assert np.median([measure_covariates(pixels)["text_area"] for pixels in photos()]) < 0.002
+    assert max(measure_covariates(pixels)["text_area"] for pixels in photos()) < 0.08
 
 
 def test_noise_and_stripes_are_not_taken_for_text():
@@ -100,19 +108,20 @@ def test_a_sharp_object_on_a_plain_ground_is_salient():
 
 @pytest.mark.parametrize("shape", [(3, 3), (3, 900), (900, 3), (64, 64)])
 def test_tiny_flat_and_narrow_pictures_are_measured(shape):
-    flat = survey(np.full((*shape, 3), 128, np.uint8))
+    flat = measure_covariates(np.full((*shape, 3), 128, np.uint8))
     assert flat == {"background_blur": 0.0, "text_area": 0.0}
-    noise = survey(np.random.default_rng(0).integers(0, 256, (*shape, 3), np.uint8))
+    noise = measure_covariates(np.random.default_rng(0).integers(0, 256, (*shape, 3), np.uint8))
     assert all(math.isfinite(value) for value in noise.values())
 
 
-def test_the_surveyor_answers_every_picture_and_changes_none():
+def test_the_instrument_of_covariates_answers_every_picture_and_changes_none():
     pixels = photos()[:2]
     before = [picture.copy() for picture in pixels]
-    replies = Surveyor().score([Stimulus(picture, "") for picture in pixels])
-    assert [tuple(reply.scores) for reply in replies] == [SURVEYED, SURVEYED]
+    replies = COVARIATE_INSTRUMENT.score([Stimulus(picture, "") for picture in pixels])
+    assert [tuple(reply.scores) for reply in replies] == [MEASURED, MEASURED]
     assert all((one == other).all() for one, other in zip(pixels, before, strict=True))
-    assert Surveyor().card.judge_id == Surveyor().card.judge_id
+    again = Instrument("surveyor", VERSION, MEASURED, measure_covariates)
+    assert COVARIATE_INSTRUMENT.card.judge_id == again.card.judge_id
 
 
 def test_what_the_items_table_knows_stands_beside_what_was_measured():

@@ -23,7 +23,7 @@ while True:
         if not taken.count:
             break
         bought += taken.count
-        taken.settle(0.1 * taken.count)
+        taken.settled = 0.1 * taken.count
 print(bought)
 """
 
@@ -49,14 +49,14 @@ def test_what_was_set_aside_and_not_spent_can_be_spent_by_another(tmp_path):
         with budget.taken([0.9]) as taken:
             held.set()
             time.sleep(0.3)
-            taken.settle(0.1)
+            taken.settled = 0.1
 
     worker = threading.Thread(target=careful)
     worker.start()
     held.wait()
     with budget.taken([0.8]) as taken:
         assert taken.count == 1
-        taken.settle(0.8)
+        taken.settled = 0.8
     worker.join()
     assert budget.spent().cost == pytest.approx(0.9)
     assert not budget.spent().stopped
@@ -66,7 +66,7 @@ def test_a_batch_is_bought_as_far_as_the_money_reaches(tmp_path):
     budget = Budget(tmp_path / "p.sqlite", max_cost=1.0)
     with budget.taken([0.3, 0.3, 0.3, 0.3]) as taken:
         assert taken.count == 3
-        taken.settle(0.9)
+        taken.settled = 0.9
     with budget.taken([0.3]) as taken:
         assert taken.count == 0
     assert budget.spent().stopped
@@ -84,7 +84,7 @@ def test_no_cap_is_no_end_and_everything_is_counted(tmp_path):
     budget = Budget(tmp_path / "p.sqlite", currency="USD")
     for _ in range(3):
         with budget.taken([1e6] * 10) as taken:
-            taken.settle(2.5)
+            taken.settled = 2.5
     assert budget.told() == "7.50 USD"
     budget.remove()
     assert not list(tmp_path.rglob("*.sqlite"))
@@ -93,7 +93,7 @@ def test_no_cap_is_no_end_and_everything_is_counted(tmp_path):
 def test_the_purse_is_told_in_the_line_of_progress(tmp_path):
     budget = Budget(tmp_path / "p.sqlite", max_calls=2000, max_cost=20, currency="EUR")
     with budget.taken([0.01] * 3) as taken:
-        taken.settle(0.0123)
+        taken.settled = 0.0123
     assert budget.told() == "3 of 2,000 calls, 0.0123 of 20.00 EUR"
 
 
