@@ -160,6 +160,25 @@ def refuse_twice(
     return kept, faults
 
 
+def by_annotator(
+    arranged: Arranged, rows: Sequence[tuple[Entry, Row]], key: Sequence[str], said: str
+) -> tuple[list[tuple[Entry, Row]], list[Fault]]:
+    """Refuse an annotator's second row of the same key; rows that name no annotator are all kept.
+
+    Args:
+        arranged: The file.
+        rows: Its rows.
+        key: Columns that together name a row, the annotator's last.
+        said: What to say; `{first}` is the earlier row.
+
+    Returns:
+        The rows in the order of the file, and the faults.
+    """
+    named, nameless = ([pair for pair in rows if bool(pair[1][key[-1]]) == known] for known in (True, False))
+    kept, faults = refuse_twice(arranged, named, key, said)
+    return sorted([*kept, *nameless], key=lambda pair: pair[0].number), faults
+
+
 def numbered(rows: Sequence[tuple[Entry, Row]], key: Sequence[str]) -> None:
     """Number rows of the same key from 0 in their column `repeat`."""
     seen: dict[tuple[Any, ...], int] = {}
