@@ -118,7 +118,11 @@ def _pool(client: SyncPrefectClient, name: str, kind: str) -> str:
 
 def _deployment(client: SyncPrefectClient, entry: Entry, pool: str) -> dict[str, Any]:
     """Register one deployment; what a person paused stays paused."""
-    before = _found(client, entry)
+    name = f"{entry.flow.name}/{entry.name}"
+    try:
+        before = client.read_deployment_by_name(name)
+    except ObjectNotFound:
+        before = None
     active = {one.slug: one.active for one in before.schedules} if before is not None else {}
     schedules = [
         DeploymentScheduleCreate(
@@ -154,7 +158,7 @@ def _deployment(client: SyncPrefectClient, entry: Entry, pool: str) -> dict[str,
         trigger.set_deployment_id(made)
         client.create_automation(trigger.as_automation())
     return {
-        "name": f"{entry.flow.name}/{entry.name}",
+        "name": name,
         "id": str(made),
         "state": "made" if before is None else "brought up to date",
         "schedules": [
@@ -165,13 +169,6 @@ def _deployment(client: SyncPrefectClient, entry: Entry, pool: str) -> dict[str,
             for one in schedules
         ],
     }
-
-
-def _found(client: SyncPrefectClient, entry: Entry) -> Any:  # noqa: ANN401 - Prefect's response
-    try:
-        return client.read_deployment_by_name(f"{entry.flow.name}/{entry.name}")
-    except ObjectNotFound:
-        return None
 
 
 def _detail(error: PrefectHTTPStatusError) -> str:

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.audit import run_audit
 from judge_audit_flows.release import run_release
-from judge_audit_flows.runtime.outcome import (
-    Ending,
-    RunLog,
-    gate_event,
-    persisted,
-    slug,
-    worst,
-)
+from judge_audit_flows.runtime.outcome import Ending, RunLog, gate_event, persisted, slug, worst
 from judge_audit_flows.runtime.stale_runs import TAG
 from prefect import tags
 from prefect.artifacts import create_markdown_artifact
@@ -86,12 +79,8 @@ def audited(wanted: Wanted, overrides: Overrides, persistence: Persistence, *, a
         try:
             return _attempt(wanted, configured(wanted, overrides, apart=apart))
         except CancelledRun:
-            return Ending(
-                named,
-                EXIT_MACHINERY,
-                "cancelled: what was bought is kept, the next run goes on from there",
-                final=True,
-            )
+            text = "cancelled: what was bought is kept, the next run goes on from there"
+            return Ending(named, EXIT_MACHINERY, text, final=True)
 
     return persisted(named, attempt, get_run_logger(), persistence.retries, persistence.wait_seconds)
 

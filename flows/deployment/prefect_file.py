@@ -107,7 +107,7 @@ def read_entries(
         try:
             entries.append(_entry(_with_choices(spec, cron, timezone), path))
         except (ValueError, KeyError, TypeError) as error:
-            faults.append(Fault(_named(file), 0, "", f"deployment {spec.get('name')}: {_told(error)}"))
+            faults.append(Fault(_named(file), 0, "", f"deployment {spec.get('name')}: {_reason(error)}"))
     if faults:
         raise InputError(faults)
     return entries
@@ -161,13 +161,11 @@ def _named(file: str | None) -> str:
 
 def _with_choices(spec: dict[str, Any], cron: str | None, timezone: str | None) -> dict[str, Any]:
     """Lay the command line's time over the nightly audit's."""
-    if spec["name"] != NIGHTLY or (cron is None and timezone is None):
-        return spec
     times = {name: value for name, value in (("cron", cron), ("timezone", timezone)) if value is not None}
-    return {
-        **spec,
-        "schedules": [{**one, **times} for one in spec.get("schedules") or [{"slug": "every-night"}]],
-    }
+    if spec["name"] != NIGHTLY or not times:
+        return spec
+    schedules = spec.get("schedules") or [{"slug": "every-night"}]
+    return {**spec, "schedules": [{**one, **times} for one in schedules]}
 
 
 def _entry(spec: dict[str, Any], audit: str) -> Entry:
@@ -224,10 +222,9 @@ def _schedule(spec: dict[str, Any]) -> DeploymentScheduleCreate:
     )
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Say what a library found wrong, each thing once."""
     if isinstance(error, ValidationError):
-        return "; ".join(
-            dict.fromkeys(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        )
+        parts = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        return "; ".join(dict.fromkeys(parts))
     return f"{error} is missing" if isinstance(error, KeyError) else str(error)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import threading
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.runtime.server import QUIET, exported, lasting_server
+from judge_audit_flows.runtime.server import QUIET, exported, lasting_server, or_chosen
 
 from judge_audit.core.configuration import resolve
 from judge_audit.core.errors import EXIT_GOOD, MachineryError
@@ -59,11 +58,11 @@ def run_serve(
     """
     with ExitStack() as stack:
         stack.enter_context(_ending_when_told())
-        stack.enter_context(
-            exported({**RUNS, **{name: os.environ[name] for name in RUNS if name in os.environ}})
-        )
+        stack.enter_context(exported(or_chosen(RUNS)))
+        from judge_audit_flows.runtime.reachability import configured_server  # noqa: PLC0415 - imports Prefect
+
         process = None
-        if not _configured():
+        if not configured_server():
             say("Starting a Prefect server of our own …")
             url, process = stack.enter_context(lasting_server(home(audit), port))
             say(f"Prefect's page: {url.removesuffix('/api')} (its database and log: {home(audit)})")
@@ -91,13 +90,6 @@ def home(audit: str) -> Path:
     """Give the folder of the server's database: in the lake, or next to audit.yaml where the lake is no folder."""
     lake = resolve(audit).lake
     return Path(audit).resolve().parent / FOLDER if "://" in lake else Path(lake) / FOLDER
-
-
-def _configured() -> bool:
-    """Tell whether a server is configured, in the environment or Prefect's profile."""
-    from judge_audit_flows.runtime.reachability import configured_server  # noqa: PLC0415 - imports Prefect
-
-    return bool(configured_server())
 
 
 def _serve(

@@ -30,7 +30,7 @@ from judge_audit.judges.controls.pairwise_control import PairedJudge
 from judge_audit.judges.controls.pixel_control import SeeingJudge
 from judge_audit.judges.controls.recipe_control import PlantedJudge
 from judge_audit.judges.instruments.covariates import covariate_table
-from judge_audit.operations.status.document import Held
+from judge_audit.operations.status.document import Records
 
 if TYPE_CHECKING:
     from judge_audit.audits.inputs import AuditInputs
@@ -306,7 +306,7 @@ def earlier(lake: Lake, row: AuditsRow) -> list[AuditsRow]:
     """
     ended = row["ended_at"]
     assert ended is not None
-    status = Held(lake, ended)
+    status = Records(lake, ended)
     name, place = status.name_of(row["judge_id"]), (ended, row["audit_id"])
     others: dict[str, AuditsRow] = {}
     for read in ("recent_audits", "all_audits"):  # all of them only where the latest do not tell

@@ -143,14 +143,11 @@ def submit(
             return ended(version, ledger.history(version), new=new)
         ledger.record(version, LOST, round_, attempt, reason=reason, **more)
         attempt += 1
-    reason = f"{MOST_LOST} runs ended without an answer; the last one: {_last(ledger.history(version))}"
+    lost = [row for row in ledger.history(version).rows if row["status"] == LOST]
+    last = max(lost, key=lambda row: row["recorded_at"])["reason"] if lost else "see the server's page"
+    reason = f"{MOST_LOST} runs ended without an answer; the last one: {last}"
     ledger.record(version, FAILED, round_, MOST_LOST + 1, via=via, reason=reason)
     return ended(version, ledger.history(version), new=new)
-
-
-def _last(history: History) -> str:
-    rows = sorted((row for row in history.rows if row["status"] == LOST), key=lambda row: row["recorded_at"])
-    return str(rows[-1]["reason"]) if rows else "see the server's page"
 
 
 def key_of(lake: str, version: Version, round_: int, attempt: int) -> str:
@@ -225,22 +222,22 @@ def look(
     check_template(settings.template, settings.project)
     versions = registry.versions()
     histories = ledger.histories(versions)
-    seen = Look(len(versions))
+    result = Look(len(versions))
     for version in versions:
         history = histories[version.registration_id]
         try:
             if history.ending is None:
-                if not history.rows and seen.submitted >= settings.most:
-                    seen.left += 1
+                if not history.rows and result.submitted >= settings.most:
+                    result.left += 1
                     continue
                 outcome = submit(ledger, version, launch, via="poller", history=history)
-                seen.submitted += outcome.new
-                seen.under_way += not outcome.new
-                seen.lines.append(outcome.line)
+                result.submitted += outcome.new
+                result.under_way += not outcome.new
+                result.lines.append(outcome.line)
             elif not history.told:
                 tell(registry, ledger, version, announce)
-                seen.told += 1
-                seen.lines.append(f"{version.told}: the registry was told late how the audit ended.")
+                result.told += 1
+                result.lines.append(f"{version.told}: the registry was told late how the audit ended.")
         except AuditError as error:
-            seen.problems.append(f"{version.told}: {error}")
-    return seen
+            result.problems.append(f"{version.told}: {error}")
+    return result
