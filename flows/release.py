@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from judge_audit_flows.audit import recorded_audit, through_prefect
 
 from judge_audit.audits import pipeline
-from judge_audit.audits.run_summary import release_result_of
+from judge_audit.audits.run_summary import ReleaseResult, result_of
 from judge_audit.operations.runs import RELEASE
 
 if TYPE_CHECKING:
-    from judge_audit.audits.run_summary import ReleaseResult
     from judge_audit.core.configuration import Configuration
     from judge_audit.core.progress import Progress
 
@@ -39,4 +38,4 @@ def run_release(
         prepared = release.audit.prepared
         run.audited(prepared.audit_id, prepared.judge_id)
         run.asked(release.gated.document)
-    return release_result_of(context, release)
+    return ReleaseResult(result_of(context, release.audit), release.gated)

@@ -21,7 +21,7 @@ from prefect.exceptions import CancelledRun
 from prefect.logging import get_run_logger
 from prefect.states import Completed, Failed
 
-from judge_audit.audits.run_summary import AuditResult, ReleaseResult, lines_of, message_of
+from judge_audit.audits.run_summary import AuditResult, ReleaseResult
 from judge_audit.core.configuration import Configuration, resolve
 from judge_audit.core.errors import EXIT_GOOD, EXIT_MACHINERY
 from judge_audit.core.progress import shown
@@ -96,7 +96,7 @@ def _attempt(wanted: Wanted, configuration: Configuration) -> Ending:
             audit = run_audit(configuration, progress)
             assert isinstance(audit, AuditResult)  # what is no dry run
             result = audit
-    lines, text = lines_of(result), message_of(result)
+    lines, text = result.lines, result.state_message
     for line in lines:
         log.info(line)
     keep(configuration.judge, text, lines, gated=wanted.gate)

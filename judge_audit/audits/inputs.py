@@ -159,12 +159,9 @@ class AuditInputs:
         Raises:
             UsageError: If the manifest cannot be used; names every fault.
         """
-        path = self.configuration.pairs
-        return (
-            read_pairs(path, items=rows, kinds=self.kinds)
-            if path
-            else pairs_of(self.open_lake(), rows, self.kinds)
-        )
+        if path := self.configuration.pairs:
+            return read_pairs(path, items=rows, kinds=self.kinds)
+        return pairs_of(self.open_lake(), rows, self.kinds)
 
     def pair_builder(self, rows: Iterable[Row]) -> PairBuilder:
         """Lay out what pairs are built with.
@@ -216,10 +213,7 @@ def planned_pixels(item: Row) -> Pixels:
     """
     image = load_image(item["uri"])
     if image.pixel_digest != item["pixel_digest"]:
-        raise UsageError(
-            f"{item['uri']}: the picture of “{item['item_id']}” has changed since the audit was planned. "
-            "Run it again."
-        )
+        raise _changed(item, item["uri"], "picture")
     return image.pixels
 
 
@@ -233,8 +227,10 @@ def planned_mask(item: Row) -> NDArray[np.bool_] | None:
         return None
     mask = load_mask(item["mask_uri"], (item["height"], item["width"]))
     if mask_digest(mask) != item["mask_digest"]:
-        raise UsageError(
-            f"{item['mask_uri']}: the mask of “{item['item_id']}” has changed since the audit was planned. "
-            "Run it again."
-        )
+        raise _changed(item, item["mask_uri"], "mask")
     return mask
+
+
+def _changed(item: Row, uri: str, what: str) -> UsageError:
+    message = f"the {what} of “{item['item_id']}” has changed since the audit was planned. Run it again."
+    return UsageError(f"{uri}: {message}")
