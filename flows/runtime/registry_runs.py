@@ -19,6 +19,8 @@ from judge_audit.operations.registry.ledger import COMPLETE, plain
 from judge_audit.operations.registry.submit import CANCELLED, ENDED, WAITING, Launched
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import RegistrationsRow
+
     from judge_audit.operations.registry.ledger import Version
     from judge_audit.operations.registry.submit import Launcher, Request
 
@@ -65,7 +67,7 @@ def through_deployment(audit: str) -> Launcher:
     return launch
 
 
-def announce(version: Version, ending: dict[str, Any], tags: dict[str, str]) -> None:
+def announce(version: Version, ending: RegistrationsRow, tags: dict[str, str]) -> None:
     """Emit the event of an answer, and leave it as an artifact of the run, where there is one."""
     complete = ending["status"] == COMPLETE
     values = {name.rpartition(".")[2]: value for name, value in tags.items()}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from judge_audit.anchors import hold_to_lake, read_anchors
 from judge_audit.core.errors import UsageError
-from judge_audit.core.vocabulary import PAIR_AXIS
 from judge_audit.inputs.ingest.imported_pairs import pairs_of
 from judge_audit.inputs.items import ItemsRead, read_items
 from judge_audit.inputs.pairs import PairsRead, read_pairs
@@ -188,9 +187,8 @@ class AuditInputs:
 
     def damage(self, plans: PlanTables, plan_id: str) -> Damage:
         """Give what draws the damaged members of a plan's pairs: from an item, a probe and the item's pixels."""
-        pairs = plans.mismatches(plan_id)
-        planned = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row for row in pairs}
-        built = {row["intact"] for row in pairs if row["constructed"]}
+        planned = plans.pairs_by_probe(plan_id)
+        built = any(row["constructed"] for row in planned.values())
         items = plans.table("items", plan_id).select(["item_id", "topic", "prompt"]).to_pylist()
         builder = self.pair_builder(items if built else ())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from judge_audit.report.facts import Facts, read_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
@@ -43,6 +44,14 @@ WHERE plan_id = $1 AND judge_id = $2 AND dimension = $3 AND state = 'ok'
 """
 
 
+class NeedsOptions(TypedDict, total=False):
+    """What `power.needs` may be told: the power wanted, rehearsals at each size, the seed of the draws."""
+
+    wanted: float
+    draws: int
+    seed: int
+
+
 class Asked(TypedDict):
     """A row of `ASKED`: one score of an untouched or changed item."""
 
@@ -58,13 +67,13 @@ class Asked(TypedDict):
 LATENCY = "SELECT median(latency_ms) FROM calls WHERE judge_id = $1 AND state = 'ok'"
 
 
-def needed_for(lake: Lake, audit: str = LATEST, **options: Any) -> list[Need]:  # noqa: ANN401 - of `needs`
+def needed_for(lake: Lake, audit: str = LATEST, **options: Unpack[NeedsOptions]) -> list[Need]:
     """Say what each verdict would need, going by an audit in the lake.
 
     Args:
         lake: The lake.
         audit: An audit_id, or `latest`.
-        options: Those of `planner.needs`: wanted, draws, seed.
+        options: Those of `power.needs`.
 
     Raises:
         UsageError: If the lake has no such audit, or it cannot serve as a pilot.

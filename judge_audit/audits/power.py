@@ -7,7 +7,7 @@ stated; a sound judge is to pass, a stated fault is to be convicted.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from judge_audit.core.limits import Limits, read_limits
 from judge_audit.core.messages import say
@@ -109,6 +109,14 @@ class Question:
         return say(f"planner.units.{unit}", n=f"{n:,}", annotators=self.design.annotators)
 
 
+class Rehearsal(TypedDict):
+    """How a question is rehearsed: the verdict that is wanted, rehearsals at each size, seed of the draws."""
+
+    verdict: Verdict
+    draws: int
+    seed: int
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
     """What one verdict needs.
@@ -164,15 +172,8 @@ def as_stated(
     """Go by stated spreads, in standard deviations of the untouched scores of a source."""
     noise = stated(change=change, retest=retest, step=step)
     origin = say("planner.stated", change=f"{change:g}", retest=f"{retest:g}", step=f"{step:g}")
-    return Known(
-        origin,
-        noise,
-        noise,
-        design or Design(),
-        axes=axes,
-        reliability=reliability,
-        limits=limits or read_limits(),
-    )
+    known = Known(origin, noise, noise, design or Design(), axes=axes, reliability=reliability)
+    return replace(known, limits=limits) if limits else known
 
 
 def questions(known: Known) -> Iterator[Question]:

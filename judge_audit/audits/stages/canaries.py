@@ -34,7 +34,7 @@ from judge_audit.judges.canaries.selection import missing, planned
 from judge_audit.judges.canaries.verdict import CHANGED, DECLARED, FIRST, UNCHANGED, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
     from judge_audit_schemas.rows import CallsRow, ItemsRow, ScoresRow
@@ -75,7 +75,9 @@ def canaries_due(setup: ScoringSetup, prepared: Prepared) -> tuple[int, int]:
     asking = _asking(setup, items, probes, past, "", past.asking_at(datetime.now(UTC)))
     if asking.number in past.nights:
         return 0, 0
-    return len(asking.canaries), missing(asking.canaries, _held(past, asking.number), _times(past, asking))
+    return len(asking.canaries), missing(
+        asking.canaries, _asked_already(past, asking.number), _times(past, asking)
+    )
 
 
 def watch(setup: ScoringSetup, items: pa.Table, probes: pa.Table, audit_id: str) -> Watched | None:
@@ -140,7 +142,7 @@ def _times(past: Past, asking: _Asking) -> int:
     return ONCE if (earlier >= TWICE).mean() > 0.5 else TWICE
 
 
-def _held(past: Past, number: int) -> set[tuple[str, int]]:
+def _asked_already(past: Past, number: int) -> set[tuple[str, int]]:
     return {(row["probe_id"], row["repeat"]) for row in past.asked if row["asking"] == number}
 
 
@@ -218,7 +220,7 @@ def _decided(asking: _Asking, bought: int) -> Row:
     known = replace(card, epoch=epoch)
     register(setup.lake, [known])
     row |= {"judge_id": known.judge_id, "decided_at": datetime.now(UTC)}
-    row["asked"] = len(_held(past, asking.number))
+    row["asked"] = len(_asked_already(past, asking.number))
     setup.lake.commit({"canary_nights": from_rows("canary_nights", [row])})
     nights = setup.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)
     return {**nights.to_pylist()[0], "bought": bought}
@@ -243,10 +245,6 @@ def _answer(asking: _Asking, past: Past, comparison: Compared, *, sure: bool, al
         return UNKNOWN
     if past.nights:
         return DECLARED
-    return UNKNOWN if _has_answers(asking) else FIRST
-
-
-def _has_answers(asking: _Asking) -> bool:
-    """Tell whether the lake holds answers of the judge, none of them to a canary."""
-    states: Iterable[str] = asking.setup.lake.answered(asking.card.judge_id)["state"].to_pylist()
-    return any(state not in {State.FAILED, State.INERT} for state in states)
+    # Whether the lake holds answers of the judge, none of them to a canary.
+    states = set(asking.setup.lake.answered(asking.card.judge_id)["state"].to_pylist())
+    return UNKNOWN if states - {State.FAILED.value, State.INERT.value} else FIRST

@@ -193,11 +193,8 @@ def _evidence(basis: _Basis, card: Card, answers: Answers, *, is_control: bool =
     setup, prepared = basis.setup, basis.prepared
     if answers.strengths is not None:
         setup.lake.commit({"strengths": from_rows("strengths", answers.strengths)})
-    measured = any(
-        basis.covariates[name].null_count < basis.covariates.num_rows
-        for name in basis.covariates.column_names
-        if name != "item_id"
-    )
+    columns = basis.covariates.drop_columns(["item_id"]).columns
+    measured = any(column.null_count < basis.covariates.num_rows for column in columns)
     return Evidence(
         audit_id=prepared.audit_id,
         judge_id=card.judge_id,
@@ -311,12 +308,8 @@ def earlier(lake: Lake, row: AuditsRow) -> list[AuditsRow]:
     others: dict[str, AuditsRow] = {}
     for read in ("recent_audits", "all_audits"):  # all of them only where the latest do not tell
         audits: list[AuditsRow] = getattr(status, read)
-        own = [
-            audit
-            for audit in audits
-            if status.name_of(audit["judge_id"]) == name and (audit["ended_at"], audit["audit_id"]) < place
-        ]
-        if own:
+        of_name = (audit for audit in audits if status.name_of(audit["judge_id"]) == name)
+        if own := [audit for audit in of_name if (audit["ended_at"], audit["audit_id"]) < place]:
             others[own[-1]["audit_id"]] = own[-1]
             break
     for approval in status.approvals:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_schemas.rows import AuditsRow, GatesRow
+from judge_audit_schemas.rows import AuditsRow, GatesRow, RegistrationsRow
 
 from judge_audit.core.errors import EXIT_MACHINERY, AuditError
 from judge_audit.core.tables import rows_of
@@ -18,6 +18,7 @@ from judge_audit.operations.registry.template import ARTIFACTS, CARD_FILE, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from judge_audit.core.configuration import Configuration
     from judge_audit.lake import Lake
@@ -51,7 +52,7 @@ class VersionAudit:
     release: Callable[[Configuration, str | None], Row]
     ask_gate: Callable[[str, str | None], Row]
     is_alive: Callable[[str], bool]
-    announce: Callable[[Version, Row, Tags], None]
+    announce: Callable[[Version, RegistrationsRow, Tags], None]
 
 
 def audit_version(work: VersionAudit, version: Version, round_: int, run_id: str) -> tuple[bool, str]:
@@ -96,7 +97,7 @@ def _audit(work: VersionAudit, version: Version, round_: int, run_id: str) -> No
     """Make a judge of a version, audit it, ask the gate, and record the answer."""
     ledger, settings = work.ledger, work.registry.settings
     folder = folder_of(ledger.lake, version, round_)
-    more: dict[str, Any] = {"flow_run": run_id or None}
+    more: RegistrationsRow = {"flow_run": run_id or None}
     if before := audited_already(ledger.lake, folder):
         answer = work.ask_gate(before, settings.use)
     else:
@@ -140,7 +141,9 @@ def audited_already(lake: Lake, folder: Path) -> str:
     return ""
 
 
-def close(ledger: Ledger, version: Version, round_: int, audit: dict[str, Any], **more: Any) -> None:  # noqa: ANN401
+def close(
+    ledger: Ledger, version: Version, round_: int, audit: Row, /, **more: Unpack[RegistrationsRow]
+) -> None:
     """Record how an audit of a version ended.
 
     Args:
@@ -150,12 +153,15 @@ def close(ledger: Ledger, version: Version, round_: int, audit: dict[str, Any], 
         audit: The gate's answer, as the release gives it.
         more: Further columns.
     """
-    answer = {"audit_id": audit["candidate"], "gate_id": audit["gate_id"], "state": audit["state"]}
-    ledger.record(version, COMPLETE, round_, **answer, **more)
+    more |= {"audit_id": audit["candidate"], "gate_id": audit["gate_id"], "state": audit["state"]}
+    ledger.record(version, COMPLETE, round_, 1, **more)
 
 
 def tell(
-    registry: Registry, ledger: Ledger, version: Version, announce: Callable[[Version, Row, Tags], None]
+    registry: Registry,
+    ledger: Ledger,
+    version: Version,
+    announce: Callable[[Version, RegistrationsRow, Tags], None],
 ) -> None:
     """Tell the registry and whoever listens how a version's newest round ended, and record that they were told.
 
@@ -180,7 +186,7 @@ def tell(
     ledger.record(version, TOLD, ending["round"])
 
 
-def tags_of(lake: Lake, ending: Row) -> dict[str, str]:
+def tags_of(lake: Lake, ending: RegistrationsRow) -> dict[str, str]:
     """Give the tags that tell how a round ended.
 
     Args:
@@ -200,7 +206,7 @@ def tags_of(lake: Lake, ending: Row) -> dict[str, str]:
             if row["severity"] == CRITICAL and row["state"] != OPEN
         ]
         tags = {
-            "gate": ending["state"],
+            "gate": ending["state"] or "",
             "use": rows[0]["use"] if rows else "",
             "audit_id": audit_id,
             "position": position_of(lake, audit_id),

@@ -7,20 +7,21 @@ import socket
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
+
+from judge_audit_schemas.rows import RegistrationsRow
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.files import grab
 from judge_audit.core.formatting import harmless
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import empty, from_rows, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from typing import Unpack
 
     from judge_audit.lake import Lake
-
-    Row = dict[str, Any]
 
 TABLE = "registrations"
 REQUESTED, STARTED, COMPLETE = "requested", "started", "complete"
@@ -40,7 +41,7 @@ class History:
         rows: Its rows.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[RegistrationsRow, ...] = ()
 
     @property
     def round(self) -> int:
@@ -48,7 +49,7 @@ class History:
         return max((row["round"] for row in self.rows), default=1)
 
     @property
-    def ending(self) -> Row | None:
+    def ending(self) -> RegistrationsRow | None:
         """How the newest round ended, None while it has not: what is complete stays so, whatever else was lost."""
         return self._newest(COMPLETE) or self._newest(FAILED)
 
@@ -63,14 +64,14 @@ class History:
         return sum(row["status"] == LOST for row in self._current())
 
     @property
-    def start(self) -> Row | None:
+    def start(self) -> RegistrationsRow | None:
         """The newest start of the newest round."""
         return self._newest(STARTED)
 
-    def _current(self) -> list[Row]:
+    def _current(self) -> list[RegistrationsRow]:
         return [row for row in self.rows if row["round"] == self.round]
 
-    def _newest(self, status: str) -> Row | None:
+    def _newest(self, status: str) -> RegistrationsRow | None:
         rows = [row for row in self._current() if row["status"] == status]
         return max(rows, key=lambda row: row["attempt"], default=None)
 
@@ -87,17 +88,26 @@ class Ledger:
 
     def history(self, version: Version) -> History:
         """Read what is recorded of a version."""
-        rows = self.lake.read(TABLE, registration_id=version.registration_id).to_pylist()
+        rows = rows_of(self.lake.read(TABLE, registration_id=version.registration_id), RegistrationsRow)
         return History(tuple(rows))
 
     def histories(self, versions: Sequence[Version]) -> dict[str, History]:
         """Read what is recorded of several versions at once, by registration_id."""
-        by_version: dict[str, list[Row]] = {version.registration_id: [] for version in versions}
-        for row in self.lake.read(TABLE, registration_id=sorted(by_version)).to_pylist() if versions else ():
+        by_version: dict[str, list[RegistrationsRow]] = {version.registration_id: [] for version in versions}
+        table = self.lake.read(TABLE, registration_id=sorted(by_version)) if versions else empty(TABLE)
+        for row in rows_of(table, RegistrationsRow):
             by_version[row["registration_id"]].append(row)
         return {name: History(tuple(rows)) for name, rows in by_version.items()}
 
-    def record(self, version: Version, status: str, round_: int, attempt: int = 1, **more: Any) -> bool:  # noqa: ANN401
+    def record(
+        self,
+        version: Version,
+        status: str,
+        round_: int,
+        attempt: int = 1,
+        /,
+        **more: Unpack[RegistrationsRow],
+    ) -> bool:
         """Record a state of a version.
 
         Args:
@@ -110,7 +120,7 @@ class Ledger:
         Returns:
             Whether it was recorded now: False if it stood there already, and what stood there stays.
         """
-        row = {
+        row: RegistrationsRow = {
             "registration_id": version.registration_id,
             "round": round_,
             "attempt": attempt,
@@ -213,7 +223,7 @@ def claimed(
         yield "" if won else f"{HELD_ELSEWHERE}."
 
 
-def _goes_on(start: Row, run_id: str, alive: Callable[[str], bool], dead_on: str) -> bool:
+def _goes_on(start: RegistrationsRow, run_id: str, alive: Callable[[str], bool], dead_on: str) -> bool:
     """Tell whether the run of an earlier start goes on; on the machine it is dead on it would hold the lock."""
     if not start["flow_run"] or start["flow_run"] == run_id or start["host"] == dead_on:
         return False
