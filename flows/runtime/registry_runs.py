@@ -61,8 +61,8 @@ def through_deployment(audit: str) -> Launcher:
         state = run.state
         if state is None or not state.is_final():
             return Launched(str(run.id), WAITING)
-        said = f"run {run.id} ended as {state.name}" + (f": {state.message}" if state.message else "")
-        return Launched(str(run.id), CANCELLED if state.is_cancelled() else ENDED, said)
+        ending = f"run {run.id} ended as {state.name}" + (f": {state.message}" if state.message else "")
+        return Launched(str(run.id), CANCELLED if state.is_cancelled() else ENDED, ending)
 
     return launch
 

@@ -241,40 +241,17 @@ def needs(
     """
     rows = []
     for asked in questions(known):
-        most = LARGEST_TRIED[asked.vary]
-        plan = needed(
-            asked.rehearsed,
-            asked.noise,
-            known.design,
-            vary=asked.vary,
-            wanted=wanted,
-            verdict=asked.verdict,
-            draws=draws,
-            most=most,
-            seed=seed,
-        )
-        now = getattr(known.design, asked.vary)
-        have = power(
-            asked.rehearsed, asked.noise, known.design, verdict=asked.verdict, draws=draws, seed=seed
-        )
+        most, about = LARGEST_TRIED[asked.vary], (asked.rehearsed, asked.noise, known.design)
+        how: Rehearsal = {"verdict": asked.verdict, "draws": draws, "seed": seed}
+        plan = needed(*about, vary=asked.vary, wanted=wanted, most=most, **how)
         words = (
             say("planner.out_of_reach", most=asked.units(most), power=percent(plan.power))
             if plan.n is None
             else asked.units(plan.n)
         )
-        rows.append(
-            Need(
-                asked.name,
-                asked.sentence,
-                asked.vary,
-                plan.n,
-                plan.power,
-                now,
-                have,
-                dict(plan.tried),
-                words,
-            )
-        )
+        now, now_power = getattr(known.design, asked.vary), power(*about, **how)
+        need = (plan.n, plan.power, now, now_power, dict(plan.tried), words)
+        rows.append(Need(asked.name, asked.sentence, asked.vary, *need))
         if on_question:
             on_question(1)
     return rows
@@ -298,6 +275,7 @@ def buys(known: Known, prices: Prices, budget: float, *, draws: int = DRAWS, see
         others = {"items", "pairs", "labelled"} - {"items" if asked.vary == "repeats" else asked.vary}
         free = {"untouched"} if asked.vary == "labelled" else set()
         alone = replace(known.design, **dict.fromkeys(others | free, 0))
+        how: Rehearsal = {"verdict": asked.verdict, "draws": draws, "seed": seed}
         plan = bought(
             asked.rehearsed,
             asked.noise,
@@ -305,12 +283,10 @@ def buys(known: Known, prices: Prices, budget: float, *, draws: int = DRAWS, see
             vary=asked.vary,
             prices=prices,
             budget=budget,
-            verdict=asked.verdict,
             axes=known.axes,
             rungs=round(known.rungs),
-            draws=draws,
             most=LARGEST_TRIED[asked.vary],
-            seed=seed,
+            **how,
         )
         words = (
             say("planner.buys_nothing")

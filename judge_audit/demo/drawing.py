@@ -88,10 +88,10 @@ def cover(points: NDArray[np.float64], height: int, width: int) -> tuple[tuple[s
 
 def lay(canvas: Canvas, points: NDArray[np.float64], paint: Canvas | Colour, strength: float = 1.0) -> None:
     """Lay paint over the pixels a polygon covers."""
-    found = cover(points, *canvas.shape[:2])
-    if found is None:
+    covered = cover(points, *canvas.shape[:2])
+    if covered is None:
         return
-    place, share = found
+    place, share = covered
     veil = (share * strength)[..., None]
     under = canvas[place]
     colour = np.asarray(paint, np.float32) if isinstance(paint, tuple) else paint[place]
@@ -131,10 +131,10 @@ def shade(
         light: The light.
         grit: Surface noise of the canvas's size (height, width), about ±1.
     """
-    found = cover(points, *canvas.shape[:2])
-    if found is None:
+    covered = cover(points, *canvas.shape[:2])
+    if covered is None:
         return
-    place, share = found
+    place, share = covered
     if how == "glow":
         lit = np.broadcast_to(colour * 1.02, (*share.shape, 3))
     elif how == "plain":

@@ -74,10 +74,7 @@ def read_items(
     path = Path(path)
     file_rows = read_rows(path)
     check_columns(path, file_rows.columns)
-    unused_columns = sorted(set(file_rows.columns) - {*REQUIRED, *OPTIONAL})
-    warnings = (
-        [f"Columns of {path.name} that are not used: {', '.join(unused_columns)}."] if unused_columns else []
-    )
+    warnings = unused_note(path, file_rows.columns, (*REQUIRED, *OPTIONAL))
     faults = [*file_rows.faults, *_row_faults(path, file_rows.rows, needs_prompt=needs_prompt)]
     bad = {fault.row for fault in faults}
     good: list[ItemsRow] = []
@@ -97,6 +94,12 @@ def read_items(
     good.sort(key=lambda row: str(row["item_id"]))
     table = from_rows("items", good).drop_columns(["plan_id"])
     return ItemsRead(table, tuple(sorted(faults)), tuple(warnings))
+
+
+def unused_note(path: Path, columns: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Say which columns of a file are not used, if any."""
+    unused = sorted(set(columns) - set(known))
+    return [f"Columns of {path.name} that are not used: {', '.join(unused)}."] if unused else []
 
 
 def check_columns(path: Path, columns: Sequence[str]) -> None:

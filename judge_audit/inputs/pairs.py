@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.row_files import missing_columns, read_rows
 from judge_audit.core.vocabulary import POOLED
-from judge_audit.inputs.items import file_columns
+from judge_audit.inputs.items import file_columns, unused_note
 from judge_audit.stimuli.images import ImageError, ImageLimits, load_image, resolve_image
 from judge_audit.stimuli.mismatches.kind import DIMENSIONS
 from judge_audit.stimuli.planning.mismatches import Member, Pair
@@ -49,16 +49,6 @@ class PairsRead:
     pairs: tuple[Pair, ...]
     warnings: tuple[str, ...]
     imports: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def by_hand(self) -> tuple[Pair, ...]:
-        """The pairs that people made."""
-        return tuple(pair for pair in self.pairs if not pair.constructed)
-
-    @property
-    def constructed(self) -> tuple[Pair, ...]:
-        """The pairs that a rule built."""
-        return tuple(pair for pair in self.pairs if pair.constructed)
 
 
 def read_pairs(
@@ -99,9 +89,13 @@ def read_pairs(
         raise InputError(sorted(set(faults)), ADVICE)
     if not pairs:
         raise InputError([Fault(path.name, 0, "", "the file has no rows.")], ADVICE)
-    return PairsRead(
-        tuple(sorted(pairs, key=lambda pair: pair.pair_id)), tuple(_warnings(path, file_rows.columns, pairs))
-    )
+    warnings = unused_note(path, file_rows.columns, (*REQUIRED, *OPTIONAL))
+    built = sum(pair.constructed for pair in pairs)
+    if 0 < built < len(pairs):
+        warnings.append(
+            f"{path.name} holds {built} constructed and {len(pairs) - built} hand-made pairs; they are told apart."
+        )
+    return PairsRead(tuple(sorted(pairs, key=lambda pair: pair.pair_id)), tuple(warnings))
 
 
 def _row_faults(
@@ -227,15 +221,3 @@ def _same(intact: Member, damaged: Member) -> bool:
     same_item = intact.item_id and intact.item_id == damaged.item_id
     same_pixels = intact.pixel_digest and intact.pixel_digest == damaged.pixel_digest
     return intact.prompt == damaged.prompt and bool(same_item or same_pixels)
-
-
-def _warnings(path: Path, columns: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
-    """Say what a person should know of a manifest."""
-    unused = sorted(set(columns) - {*REQUIRED, *OPTIONAL})
-    warnings = [f"Columns of {path.name} that are not used: {', '.join(unused)}."] if unused else []
-    built = sum(pair.constructed for pair in pairs)
-    if 0 < built < len(pairs):
-        warnings.append(
-            f"{path.name} holds {built} constructed and {len(pairs) - built} hand-made pairs; they are told apart."
-        )
-    return warnings

@@ -178,18 +178,18 @@ def _keep(
     if not calls:
         return
     key = {"lineage_id": asking.card.lineage_id, "asking": asking.number}
-    said = ("judge_id", "is_control")
+    left_out = ("judge_id", "is_control")
     answered = {(call["probe_id"], call["repeat"]) for call in calls}
     rows = [
         {
-            **{name: value for name, value in call.items() if name not in said},
+            **{name: value for name, value in call.items() if name not in left_out},
             **{name: places[call["probe_id"]][name] for name in ("item_id", "source", "prompt", "uri")},
             **key,
         }
         for call in calls
     ]
     score_rows = [
-        {**{name: value for name, value in score.items() if name not in said}, **key}
+        {**{name: value for name, value in score.items() if name not in left_out}, **key}
         for score in scores
         if (score["probe_id"], score["repeat"]) in answered
     ]

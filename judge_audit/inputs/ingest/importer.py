@@ -111,11 +111,11 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     if kind == "reviews":
         content, pack = unpacked(path, content, reading, lake, key)
     digest = file_digest(path.read_bytes())
-    said = canonical_json(reading.as_json())
+    read_by = canonical_json(reading.as_json())
     judge_id = card.judge_id if card else ""
     skipping = "skip" if skip_bad else ""
     packed = (back.pack,) if back else ()
-    import_id = text_digest("import", VERSION, kind, digest, said, judge_id, skipping, *packed)
+    import_id = text_digest("import", VERSION, kind, digest, read_by, judge_id, skipping, *packed)
     if known := _before(lake, import_id):
         return known
     arranged = arrange(path.name, content, reading, table_kind.columns, table_kind.value)
@@ -134,7 +134,7 @@ def import_file(  # noqa: PLR0913 - what the command line offers
         "kind": kind,
         "file": path.name,
         "file_digest": digest,
-        "mapping": said,
+        "mapping": read_by,
         "rows": len(taken.tables.get(table_kind.table, ())),
         "refused": len({fault.row for fault in faults}),
         "notes": list(taken.notes),

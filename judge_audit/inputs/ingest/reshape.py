@@ -79,7 +79,7 @@ def arrange(
         **{name: (name,) for name in file_rows.columns if name in known and name not in reading.wide},
         **reading.columns,
     }
-    sources = {name: given for name, given in sources.items() if name not in reading.set}
+    sources = {name: theirs for name, theirs in sources.items() if name not in reading.set}
     there = {*sources, *reading.set}
     if reading.wide and not faults:
         there |= {value, *_stood_for(reading)}
@@ -96,11 +96,11 @@ def arrange(
             f"It needs the columns {needed} and may have {others}. The file has {', '.join(file_rows.columns)}. "
             "Say which is which by --map OURS=THEIRS, --set OURS=VALUE, --wide COLUMNS, or a mapping file.",
         )
-    used = {name for given in sources.values() for name in given} | set(reading.wide) | set(reading.only)
+    used = {name for theirs in sources.values() for name in theirs} | set(reading.wide) | set(reading.only)
     used |= set(reading.covariates.values()) | set(reading.values)
     unused = sorted(set(file_rows.columns) - used)
     warnings = [f"Columns of {file} that are not used: {', '.join(unused)}."] if unused else []
-    names = {name: "+".join(given) for name, given in sources.items()}
+    names = {name: "+".join(theirs) for name, theirs in sources.items()}
     entries = tuple(_entries(file_rows, reading, sources, value))
     if file_rows.rows and not entries:
         absent = [(name, f"no row has {' or '.join(wanted)}.") for name, wanted in reading.only.items()]
@@ -117,7 +117,7 @@ def _column_faults(
     faults = [
         Fault(file, 0, name, "there is no such column in the file.")
         for name in dict.fromkeys(
-            [name for given in reading.columns.values() for name in given]
+            [name for theirs in reading.columns.values() for name in theirs]
             + [*reading.wide, *reading.only, *reading.values, *reading.covariates.values()]
         )
         if name not in file_rows.columns

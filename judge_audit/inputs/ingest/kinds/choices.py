@@ -42,8 +42,8 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         faults += [arranged.fault(entry, column, message) for column, message in wrong]
         if not wrong:
             sound.append((entry, {**row, "item_id": row["item_id"] or None}))
-    said = "this annotator chose in this group in row {first} already; keep one of them."
-    kept, twice = by_annotator(arranged, sound, KEY, said)
+    message = "this annotator chose in this group in row {first} already; keep one of them."
+    kept, twice = by_annotator(arranged, sound, KEY, message)
     numbered(kept, KEY)
     return Taken(
         {"choices": [row for _, row in kept]},

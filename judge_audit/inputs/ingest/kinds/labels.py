@@ -44,8 +44,8 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
             labels.append((entry, _label(row, reading)))
         except Unfit as error:
             faults.append(arranged.fault(entry, "value", str(error)))
-    said = "this annotator labelled this item in row {first} already; keep one of them."
-    rows, twice = by_annotator(arranged, labels, KEY, said)
+    message = "this annotator labelled this item in row {first} already; keep one of them."
+    rows, twice = by_annotator(arranged, labels, KEY, message)
     numbered(rows, KEY)
     notes = unknown_note(rows, "labelled")
     if not reading.level and not any("level" in own for own in reading.dimensions.values()):

@@ -121,23 +121,23 @@ def _answers(
     answers: dict[tuple[str, int], _Answer] = {}
     faults: list[Fault] = []
     for entry, row in rows:
-        given = row["dimension"]
-        if not rule.targets(given):
+        asked_as = row["dimension"]
+        if not rule.targets(asked_as):
             known = ", ".join(dict.fromkeys([*rule.dimensions, *rule.lists]))
-            said = f"the card has no dimension “{given}”; it has {known}."
-            faults.append(arranged.fault(entry, "dimension", said))
+            message = f"the card has no dimension “{asked_as}”; it has {known}."
+            faults.append(arranged.fault(entry, "dimension", message))
             continue
         answer = answers.setdefault((row["item_id"], row["repeat"] or 0), _Answer())
-        if given in answer.raw:
-            said = (
-                f"row {answer.entries[given].number} holds a score of this item"
-                f"{f' and {given}' if given else ''} already; answers to the same question asked again need a column "
-                "repeat (0, 1, …)."
+        if asked_as in answer.raw:
+            message = (
+                f"row {answer.entries[asked_as].number} holds a score of this item"
+                f"{f' and {asked_as}' if asked_as else ''} already; answers to the same question asked again need "
+                "a column repeat (0, 1, …)."
             )
-            faults.append(arranged.fault(entry, "item_id", said))
+            faults.append(arranged.fault(entry, "item_id", message))
             continue
-        answer.raw[given] = row["value"]
-        answer.entries[given] = entry
+        answer.raw[asked_as] = row["value"]
+        answer.entries[asked_as] = entry
     for answer in answers.values():
         answer.found = read_raw(answer.raw, rule)
     spoken = dict.fromkeys(name for answer in answers.values() for name in answer.found)
@@ -150,13 +150,13 @@ def _contradicts(
     arranged: Arranged, answer: _Answer, name: str, stored: tuple[float | None, str], rule: ReplyRule
 ) -> Fault:
     """Say that the lake holds another answer of the judge to the same question."""
-    given = next((key for key in answer.entries if name in rule.targets(key)), next(iter(answer.entries)))
+    asked_as = next((key for key in answer.entries if name in rule.targets(key)), next(iter(answer.entries)))
     now = describe((answer.found[name][0], answer.found[name][1].value))
-    said = (
+    message = (
         f"the lake holds {describe(stored)} of this judge for {name}, the file {now}. Answers to the same question "
         "asked again need a column repeat; a judge that has changed needs another version or epoch in its card."
     )
-    return arranged.fault(answer.entries[given], "value", said)
+    return arranged.fault(answer.entries[asked_as], "value", message)
 
 
 KIND = TableKind(name="scores", columns=COLUMNS, take=take, table="calls", value="value", wide_as="dimension")
