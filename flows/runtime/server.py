@@ -170,8 +170,9 @@ def _start(folder: Path) -> tuple[subprocess.Popen[str], str]:
     deadline = time.monotonic() + START_SECONDS
     settings = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in IDLE_SERVICES}
     for _ in range(TRIES):
-        if server := spawn(folder, {**settings, "PREFECT_SERVER_UI_ENABLED": "false"}, deadline):
-            return server
+        process = spawn(folder, {**settings, "PREFECT_SERVER_UI_ENABLED": "false"})
+        if url := _answering(process, deadline):
+            return process, url
         if time.monotonic() >= deadline or _free(folder) < LEAST_ROOM:
             break
     if _free(folder) < LEAST_ROOM:
@@ -191,21 +192,13 @@ def last_words(folder: Path) -> str:
     return "\n".join(text.strip().splitlines()[-8:])
 
 
-def spawn(
-    folder: Path, settings: Mapping[str, str], deadline: float, *arguments: str
-) -> tuple[subprocess.Popen[str], str] | None:
-    """Start the server's process and wait until it answers.
-
-    It has a session of its own, so that Ctrl-C does not reach it before us.
+def spawn(folder: Path, settings: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
+    """Start the server's process: in a session of its own, so that Ctrl-C does not reach it before us.
 
     Args:
         folder: Where its database and log lie.
         settings: Prefect's settings; of those of the environment it inherits none.
-        deadline: Until when to wait for it, on the monotonic clock.
         arguments: What the process is started with.
-
-    Returns:
-        The process and the address of its API; None if it ended or does not answer.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
     usual = {
@@ -214,7 +207,7 @@ def spawn(
         "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{folder / 'prefect.db'}",
     }
     with (folder / LOG).open("a", encoding="utf-8") as log:
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        return subprocess.Popen(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-P", "-m", "judge_audit_flows.runtime.server_process", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -223,6 +216,10 @@ def spawn(
             text=True,
             start_new_session=True,
         )
+
+
+def _answering(process: subprocess.Popen[str], deadline: float) -> str:
+    """Give the address of a server's API once it answers; "" where it ended or does not, and is then stopped."""
     assert process.stdout is not None
     stream, ports = process.stdout, SimpleQueue[str]()
     threading.Thread(target=lambda: ports.put(stream.readline()), daemon=True).start()
@@ -231,10 +228,10 @@ def spawn(
         url = f"http://{LOOPBACK}:{port}/api"
         while port.isdigit() and time.monotonic() < deadline and process.poll() is None:
             if _ask(f"{url}/health") is True:
-                return process, url
+                return url
             time.sleep(0.05)
     stop(process)
-    return None
+    return ""
 
 
 def _ask(address: str, content: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - whatever JSON it answers
@@ -341,6 +338,7 @@ def _lasting(folder: Path, port: int) -> tuple[subprocess.Popen[str], str]:
         "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES,
         **{name: value for name, value in os.environ.items() if name.startswith("PREFECT_SERVER_")},
     }
-    if server := spawn(folder, settings, time.monotonic() + START_SECONDS, str(port)):
-        return server
+    process = spawn(folder, settings, str(port))
+    if url := _answering(process, time.monotonic() + START_SECONDS):
+        return process, url
     raise MachineryError(f"the Prefect server did not start. The end of its log:\n{last_words(folder)}")

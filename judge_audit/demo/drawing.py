@@ -209,13 +209,12 @@ def expose(
     Returns:
         8-bit sRGB pixels.
     """
-    seen = cv2.GaussianBlur(canvas, (0, 0), softness) if softness >= 0.3 else canvas
-    seen = seen * np.float32(gain * contrast) + np.float32(118 * (1 - contrast))
+    photograph = cv2.GaussianBlur(canvas, (0, 0), softness) if softness >= 0.3 else canvas
+    photograph = photograph * np.float32(gain * contrast) + np.float32(118 * (1 - contrast))
     if grain > 0:
-        dots = np.empty((*seen.shape[:2], 1), np.float32)
-        dots[..., 0] = rng.standard_normal(seen.shape[:2], dtype=np.float32)
-        seen = seen + dots * np.float32(grain)
-    return np.clip(np.rint(seen), 0, 255).astype(np.uint8)
+        dots = rng.standard_normal((*photograph.shape[:2], 1), dtype=np.float32)
+        photograph = photograph + dots * np.float32(grain)
+    return np.clip(np.rint(photograph), 0, 255).astype(np.uint8)
 
 
 SHORE = 0.88

@@ -140,7 +140,9 @@ def _column_faults(
 def _stood_for(reading: Reading) -> set[str]:
     """Our columns that the names of wide columns fill."""
     return {
-        name for given in reading.wide.values() for name in ((reading.wide_as,) if given is None else given)
+        name
+        for stands in reading.wide.values()
+        for name in ((reading.wide_as,) if stands is None else stands)
     }
 
 

@@ -206,18 +206,18 @@ def _reading_rows(answer: Answer, key: Row) -> Iterator[dict[str, str]]:
         "renderer": key["renderer"],
     }
     if key["objectionable"]:
-        seen = row["perceptible"] != ""
-        row["objectionable"] = _strength(answer.said, "objectionable", task["strengths"]) if seen else ""
+        noticed = row["perceptible"] != ""
+        row["objectionable"] = _strength(answer.said, "objectionable", task["strengths"]) if noticed else ""
     yield row
 
 
-def _strength(said: Mapping[str, Any], name: str, strengths: list[float]) -> str:
+def _strength(marks: Mapping[str, Any], name: str, strengths: list[float]) -> str:
     """Give the strength of a marked step, "" for never.
 
     Raises:
         ValueError: If it is no step.
     """
-    written = said.get(name, "")
+    written = marks.get(name, "")
     text = str(written[0] if isinstance(written, list) and written else written).strip().casefold()
     text = text.removeprefix("step").strip()
     if text == NEVER:

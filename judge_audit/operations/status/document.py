@@ -161,18 +161,18 @@ def _gates(records: Records, name: str) -> list[Row]:
     for run in reversed(records.runs.ended):
         if run["gate_id"] in answers:
             asked[run["gate_id"]] = (run["ended_at"], run["state"])
-    found: dict[str, Row] = {}
+    newest: dict[str, Row] = {}
     for gate_id, (when, state) in sorted(asked.items(), key=lambda entry: entry[1][0], reverse=True):
         rows = answers[gate_id]
-        if rows[0]["use"] not in found:
-            found[rows[0]["use"]] = _gate(records, rows, when, state)
-    return list(found.values())
+        if rows[0]["use"] not in newest:
+            newest[rows[0]["use"]] = _gate(records, rows, when, state)
+    return list(newest.values())
 
 
 def _gate(records: Records, rows: list[Row], when: datetime, state: str) -> Row:
     barring = [row for row in rows if row["severity"] == CRITICAL and row["state"] != OPEN]
     states = {row["state"] for row in barring}
-    found = state or (SHUT if SHUT in states else CANNOT if states else OPEN)
+    answer = state or (SHUT if SHUT in states else CANNOT if states else OPEN)
     barring.sort(key=lambda row: (row["state"] != SHUT, row["suite"], row["expectation"]))
     parts = ("suite", "expectation", "owner", "reason", "remedy")
     # the first approval, and one despite what stood in the way, are of a gate that was not open
@@ -181,7 +181,7 @@ def _gate(records: Records, rows: list[Row], when: datetime, state: str) -> Row:
         for row in records.approvals
     )
     return {
-        "state": found,
+        "state": answer,
         "use": rows[0]["use"],
         "asked_at": when.isoformat(),
         "age_seconds": _age(records, when),

@@ -144,10 +144,8 @@ def _figures(entry: Row) -> Iterator[tuple[str, dict[str, str], float]]:
 
 def _labelled(labels: Mapping[str, str]) -> str:
     """Write labels; a backslash, a quote and a line break in a value are escaped."""
-    if not labels:
-        return ""
-    told = (f'{name}="{value.translate(ESCAPES)}"' for name, value in labels.items())
-    return "{" + ",".join(told) + "}"
+    parts = (f'{name}="{value.translate(ESCAPES)}"' for name, value in labels.items())
+    return "{" + ",".join(parts) + "}" if labels else ""
 
 
 def _unix(text: str) -> float:
