@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.runtime.run_names import flow_run_label, run_tags
-from judge_audit_flows.runtime.run_record import begun, done, recorded_flow
+from judge_audit_flows.runtime.run_names import flow_run_label, judge_label, run_tags
 from judge_audit_flows.runtime.server import embedded_server
 from judge_audit_flows.runtime.task_runners import check_runner, task_runner
 from judge_audit_flows.runtime.worker_failures import server_told
@@ -14,9 +16,11 @@ from judge_audit_flows.runtime.worker_failures import server_told
 from judge_audit.audits.context import context_of
 from judge_audit.audits.pipeline import LocalExecutor, read_inputs, run_stages
 from judge_audit.audits.run_summary import dry_run_of, result_of
-from judge_audit.operations.runs import RUN
+from judge_audit.operations.runs import RUN, recorded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from judge_audit.audits.context import AuditContext
     from judge_audit.audits.run_summary import AuditResult, DryRun, TableContents
     from judge_audit.core.configuration import Configuration
@@ -42,24 +46,49 @@ def run_audit(
         context = context_of(configuration)
         progress.stage("reading pictures")
         return dry_run_of(context, LocalExecutor(context, progress).prepare(dry=True))
-    with recorded_flow(configuration, RUN, progress) as run:
-        context = ready(configuration, progress)
-        begun(run, context)
+    with recorded_audit(configuration, RUN, progress) as (run, context):
         if context.mode.asks_judge:
             audit = through_prefect(context, progress, context.mode.flow, run)
         else:
             # Seconds of reading and measuring, for which no server is started.
             audit = run_stages(LocalExecutor(context, progress))
-        done(run, audit.prepared)
+        run.audited(audit.prepared.audit_id, audit.prepared.judge_id)
     return result_of(context, audit)
 
 
-def ready(configuration: Configuration, progress: Progress) -> AuditContext:
-    """Read everything an audit goes by: faulty input is reported before a server is started for it."""
-    check_runner(configuration)
-    context = context_of(configuration)
-    read_inputs(context, progress)
-    return context
+@contextmanager
+def recorded_audit(
+    configuration: Configuration, kind: str, progress: Progress
+) -> Iterator[tuple[Run, AuditContext]]:
+    """Keep the record of a run around an audit, and read everything that it goes by.
+
+    Faulty input is reported before a server is started for it, and before a lake is made.
+
+    Args:
+        configuration: What the run goes by.
+        kind: run or release.
+        progress: Where progress is shown, and sentences for a person are said.
+
+    Yields:
+        The record, which the lake has, and the audit.
+    """
+    with recorded(configuration, kind, progress.note, flow_run=flow_run_around()) as run:
+        check_runner(configuration)
+        context = context_of(configuration)
+        read_inputs(context, progress)
+        run.name = judge_label(context.judge.card)
+        run.begin()
+        yield run, context
+
+
+def flow_run_around() -> str | None:
+    """Give the id of the Prefect flow run this is called in, None if it is called in none."""
+    if "prefect" in sys.modules:  # not imported for this: it reads its settings once
+        from prefect.runtime import flow_run  # noqa: PLC0415
+
+        if run_id := flow_run.get_id():
+            return str(run_id)
+    return os.environ.get("PREFECT__FLOW_RUN_ID")
 
 
 def through_prefect(

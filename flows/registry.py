@@ -100,14 +100,14 @@ def poll_registry(audit: str = AUDIT_FILE) -> State[Any]:
         audit: Path of audit.yaml on the worker's machine.
     """
     try:
-        seen = looked(audit, through_deployment(audit))
+        result = looked(audit, through_deployment(audit))
     except AuditError as error:
         return Failed(message=refused("", error).text)
-    for line in seen.lines:
+    for line in result.lines:
         get_run_logger().info(line)
-    if seen.problems:
-        return Failed(message="\n".join([seen.summary, *seen.problems[:SHOWN_REASONS]]))
-    return Completed(message=seen.summary)
+    if result.problems:
+        return Failed(message="\n".join([result.summary, *result.problems[:SHOWN_REASONS]]))
+    return Completed(message=result.summary)
 
 
 def trigger() -> DeploymentEventTrigger:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from judge_audit_flows.audit import ready, through_prefect
-from judge_audit_flows.runtime.run_record import begun, done, recorded_flow
+from judge_audit_flows.audit import recorded_audit, through_prefect
 
 from judge_audit.audits import pipeline
-from judge_audit.audits.run_summary import release_result_of
+from judge_audit.audits.run_summary import ReleaseResult, result_of
 from judge_audit.operations.runs import RELEASE
 
 if TYPE_CHECKING:
-    from judge_audit.audits.run_summary import ReleaseResult
     from judge_audit.core.configuration import Configuration
     from judge_audit.core.progress import Progress
 
@@ -31,14 +29,13 @@ def run_release(
     Raises:
         AuditError: With a plain message, when the audit cannot be made or the gate cannot be put the question.
     """
-    with recorded_flow(configuration, RELEASE, progress) as run:
-        context = ready(configuration, progress)
-        begun(run, context)
+    with recorded_audit(configuration, RELEASE, progress) as (run, context):
         if context.mode.asks_judge:
             release = through_prefect(context, progress, "release_flow", run, use, baseline)
         else:
             executor = pipeline.LocalExecutor(context, progress)
             release = pipeline.run_release(executor, use, baseline)
-        done(run, release.audit.prepared)
+        prepared = release.audit.prepared
+        run.audited(prepared.audit_id, prepared.judge_id)
         run.asked(release.gated.document)
-    return release_result_of(context, release)
+    return ReleaseResult(result_of(context, release.audit), release.gated)

@@ -22,7 +22,10 @@ from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
 from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from typing import Unpack
     from uuid import UUID
+
+    from judge_audit_flows.deployment.prefect_file import Choices
 
 KINDS = ("process", "docker", "kubernetes")
 
@@ -40,26 +43,13 @@ class Deployed:
     document: dict[str, Any] = field(default_factory=dict)
 
 
-def run_deploy(
-    *,
-    audit: str = "audit.yaml",
-    pool: str = "judge-audit",
-    kind: str = "process",
-    cron: str | None = None,
-    timezone: str | None = None,
-    only: tuple[str, ...] = (),
-    file: str | None = None,
-) -> Deployed:
+def run_deploy(*, pool: str = "judge-audit", kind: str = "process", **choices: Unpack[Choices]) -> Deployed:
     """Register the deployments, their work pool and the automations at the configured server.
 
     Args:
-        audit: Path of audit.yaml as the workers see it; one that is here is made absolute.
         pool: Name of the work pool; made from our template where there is none of that name.
         kind: What it is made as: process, docker or kubernetes.
-        cron: When the nightly audit runs; None for what the file says.
-        timezone: In which time zone; None for what the file says.
-        only: Names of deployments; empty for all.
-        file: A prefect.yaml of your own; None for the shipped one.
+        choices: What is deployed and when; see `Choices`.
 
     Raises:
         UsageError: If no server is configured, or something given is wrong.
@@ -67,7 +57,7 @@ def run_deploy(
     """
     if kind not in KINDS:
         raise UsageError(f"--kind {kind}: there is no such work pool; there are {', '.join(KINDS)}.")
-    entries = read_entries(file, audit=audit, cron=cron, timezone=timezone, only=only)
+    entries = read_entries(**choices)
     url = reached()
     with get_client(sync_client=True) as client:
         made = _pool(client, pool, kind)
@@ -118,7 +108,11 @@ def _pool(client: SyncPrefectClient, name: str, kind: str) -> str:
 
 def _deployment(client: SyncPrefectClient, entry: Entry, pool: str) -> dict[str, Any]:
     """Register one deployment; what a person paused stays paused."""
-    before = _found(client, entry)
+    name = f"{entry.flow.name}/{entry.name}"
+    try:
+        before = client.read_deployment_by_name(name)
+    except ObjectNotFound:
+        before = None
     active = {one.slug: one.active for one in before.schedules} if before is not None else {}
     schedules = [
         DeploymentScheduleCreate(
@@ -154,7 +148,7 @@ def _deployment(client: SyncPrefectClient, entry: Entry, pool: str) -> dict[str,
         trigger.set_deployment_id(made)
         client.create_automation(trigger.as_automation())
     return {
-        "name": f"{entry.flow.name}/{entry.name}",
+        "name": name,
         "id": str(made),
         "state": "made" if before is None else "brought up to date",
         "schedules": [
@@ -165,13 +159,6 @@ def _deployment(client: SyncPrefectClient, entry: Entry, pool: str) -> dict[str,
             for one in schedules
         ],
     }
-
-
-def _found(client: SyncPrefectClient, entry: Entry) -> Any:  # noqa: ANN401 - Prefect's response
-    try:
-        return client.read_deployment_by_name(f"{entry.flow.name}/{entry.name}")
-    except ObjectNotFound:
-        return None
 
 
 def _detail(error: PrefectHTTPStatusError) -> str:

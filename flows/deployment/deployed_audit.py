@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit_flows.audit import run_audit
 from judge_audit_flows.release import run_release
-from judge_audit_flows.runtime.outcome import (
-    Ending,
-    RunLog,
-    gate_event,
-    persisted,
-    slug,
-    worst,
-)
+from judge_audit_flows.runtime.outcome import Ending, RunLog, gate_event, persisted, slug, worst
 from judge_audit_flows.runtime.stale_runs import TAG
 from prefect import tags
 from prefect.artifacts import create_markdown_artifact
@@ -28,7 +21,7 @@ from prefect.exceptions import CancelledRun
 from prefect.logging import get_run_logger
 from prefect.states import Completed, Failed
 
-from judge_audit.audits.run_summary import AuditResult, ReleaseResult, lines_of, message_of
+from judge_audit.audits.run_summary import AuditResult, ReleaseResult
 from judge_audit.core.configuration import Configuration, resolve
 from judge_audit.core.errors import EXIT_GOOD, EXIT_MACHINERY
 from judge_audit.core.progress import shown
@@ -86,12 +79,8 @@ def audited(wanted: Wanted, overrides: Overrides, persistence: Persistence, *, a
         try:
             return _attempt(wanted, configured(wanted, overrides, apart=apart))
         except CancelledRun:
-            return Ending(
-                named,
-                EXIT_MACHINERY,
-                "cancelled: what was bought is kept, the next run goes on from there",
-                final=True,
-            )
+            text = "cancelled: what was bought is kept, the next run goes on from there"
+            return Ending(named, EXIT_MACHINERY, text, final=True)
 
     return persisted(named, attempt, get_run_logger(), persistence.retries, persistence.wait_seconds)
 
@@ -107,7 +96,7 @@ def _attempt(wanted: Wanted, configuration: Configuration) -> Ending:
             audit = run_audit(configuration, progress)
             assert isinstance(audit, AuditResult)  # what is no dry run
             result = audit
-    lines, text = lines_of(result), message_of(result)
+    lines, text = result.lines, result.state_message
     for line in lines:
         log.info(line)
     keep(configuration.judge, text, lines, gated=wanted.gate)

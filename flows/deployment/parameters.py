@@ -9,11 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge_audit.core.audit_blocks import RUNNERS
 
 
-def _runners() -> dict[str, Any]:
-    """Offer the runners that audit.yaml may name, and none of them."""
-    return {"enum": ["", *RUNNERS]}
-
-
 class Overrides(BaseModel):
     """Choices that win over audit.yaml for this run; whatever is left empty is as the file has it."""
 
@@ -40,7 +35,10 @@ class Overrides(BaseModel):
         description="Spend so much at most, in the currency of the judge's card.",
     )
     runner: str = Field(
-        default="", title="Runner", description="What runs the tasks.", json_schema_extra=_runners()
+        default="",
+        title="Runner",
+        description="What runs the tasks.",
+        json_schema_extra={"enum": ["", *RUNNERS]},
     )
     workers: int | None = Field(
         default=None, ge=0, title="Workers", description="Tasks at a time; 0 for one per core."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import yaml
 from jsonschema import Draft202012Validator
@@ -20,8 +20,11 @@ from pydantic import TypeAdapter, ValidationError
 from judge_audit.core.errors import Fault, InputError, UsageError
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from prefect import Flow
 
+AUDIT = "audit.yaml"
 NIGHTLY = "nightly"
 """The deployment whose time the command line may change."""
 
@@ -71,33 +74,38 @@ class Entry:
         return [_triggers.validate_python(deepcopy(spec)) for spec in self.trigger_specs]
 
 
-def read_entries(
-    file: str | None,
-    *,
-    audit: str,
-    cron: str | None = None,
-    timezone: str | None = None,
-    only: tuple[str, ...] = (),
-) -> list[Entry]:
-    """Read a prefect.yaml and lay the command line's choices over it.
+class Choices(TypedDict, total=False):
+    """What the command line chooses of the deployments.
 
-    Args:
-        file: Its path; None for the shipped one.
-        audit: Path of audit.yaml for every deployment that takes one.
+    Attributes:
+        audit: Path of audit.yaml for every deployment that takes one; one that is here is made absolute.
         cron: When the nightly audit runs; None for what the file says.
         timezone: In which time zone; None for what the file says.
         only: Names of deployments; empty for all.
+        file: A prefect.yaml of your own; None for the shipped one.
+    """
+
+    audit: str
+    cron: str | None
+    timezone: str | None
+    only: tuple[str, ...]
+    file: str | None
+
+
+def read_entries(**choices: Unpack[Choices]) -> list[Entry]:
+    """Read a prefect.yaml and lay the command line's choices over it.
 
     Raises:
         UsageError: If there is no such file or deployment.
         InputError: With all that is wrong in the file.
     """
+    file, only = choices.get("file"), choices.get("only", ())
     content = _content(file)
     specs = content.get("deployments") or []
     known = [str(spec.get("name")) for spec in specs]
     if unknown := sorted(set(only) - set(known)):
         raise UsageError(f"--only {unknown[0]}: there is no such deployment; there are {', '.join(known)}.")
-    path = audit_path(audit)
+    path = audit_path(choices.get("audit", AUDIT))
     registry = bool(only) or names_registry(path)
     entries: list[Entry] = []
     faults: list[Fault] = []
@@ -105,9 +113,9 @@ def read_entries(
         if (only and spec["name"] not in only) or (REGISTRY in (spec.get("tags") or ()) and not registry):
             continue
         try:
-            entries.append(_entry(_with_choices(spec, cron, timezone), path))
+            entries.append(_entry(_with_choices(spec, choices.get("cron"), choices.get("timezone")), path))
         except (ValueError, KeyError, TypeError) as error:
-            faults.append(Fault(_named(file), 0, "", f"deployment {spec.get('name')}: {_told(error)}"))
+            faults.append(Fault(_named(file), 0, "", f"deployment {spec.get('name')}: {_reason(error)}"))
     if faults:
         raise InputError(faults)
     return entries
@@ -161,13 +169,11 @@ def _named(file: str | None) -> str:
 
 def _with_choices(spec: dict[str, Any], cron: str | None, timezone: str | None) -> dict[str, Any]:
     """Lay the command line's time over the nightly audit's."""
-    if spec["name"] != NIGHTLY or (cron is None and timezone is None):
-        return spec
     times = {name: value for name, value in (("cron", cron), ("timezone", timezone)) if value is not None}
-    return {
-        **spec,
-        "schedules": [{**one, **times} for one in spec.get("schedules") or [{"slug": "every-night"}]],
-    }
+    if spec["name"] != NIGHTLY or not times:
+        return spec
+    schedules = spec.get("schedules") or [{"slug": "every-night"}]
+    return {**spec, "schedules": [{**one, **times} for one in schedules]}
 
 
 def _entry(spec: dict[str, Any], audit: str) -> Entry:
@@ -224,10 +230,9 @@ def _schedule(spec: dict[str, Any]) -> DeploymentScheduleCreate:
     )
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Say what a library found wrong, each thing once."""
     if isinstance(error, ValidationError):
-        return "; ".join(
-            dict.fromkeys(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        )
+        parts = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        return "; ".join(dict.fromkeys(parts))
     return f"{error} is missing" if isinstance(error, KeyError) else str(error)

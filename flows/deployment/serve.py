@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import threading
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_flows.runtime.server import QUIET, exported, lasting_server
+from judge_audit_flows.runtime.server import QUIET, exported, lasting_server, or_chosen
 
 from judge_audit.core.configuration import resolve
 from judge_audit.core.errors import EXIT_GOOD, MachineryError
@@ -19,8 +18,9 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator
     from types import FrameType
+    from typing import Unpack
 
-    from judge_audit_flows.deployment.prefect_file import Entry
+    from judge_audit_flows.deployment.prefect_file import Choices, Entry
 
 FOLDER = "prefect-server"
 AT_ONCE = 4
@@ -32,26 +32,13 @@ RUNS = {**QUIET, "PREFECT_LOGGING_LEVEL": "INFO"}
 """What an audit is doing is in its run's log."""
 
 
-def run_serve(
-    *,
-    audit: str = "audit.yaml",
-    cron: str | None = None,
-    timezone: str | None = None,
-    only: tuple[str, ...] = (),
-    file: str | None = None,
-    port: int | None = None,
-    say: Callable[[str], object],
-) -> None:
+def run_serve(*, port: int | None = None, say: Callable[[str], object], **choices: Unpack[Choices]) -> None:
     """Serve the deployments until interrupted: at the configured server, else at one of our own.
 
     Args:
-        audit: Path of audit.yaml.
-        cron: When the nightly audit runs; None for what prefect.yaml says.
-        timezone: In which time zone; None for what prefect.yaml says.
-        only: Names of deployments; empty for all.
-        file: A prefect.yaml of your own; None for the shipped one.
         port: Where a server of our own listens; None for the usual port or a free one.
         say: Takes the lines that say what is going on.
+        choices: What is served and when; see `Choices`.
 
     Raises:
         UsageError: If something given is wrong.
@@ -59,15 +46,16 @@ def run_serve(
     """
     with ExitStack() as stack:
         stack.enter_context(_ending_when_told())
-        stack.enter_context(
-            exported({**RUNS, **{name: os.environ[name] for name in RUNS if name in os.environ}})
-        )
+        stack.enter_context(exported(or_chosen(RUNS)))
+        from judge_audit_flows.runtime.reachability import configured_server  # noqa: PLC0415 - imports Prefect
+
         process = None
-        if not _configured():
+        if not configured_server():
             say("Starting a Prefect server of our own …")
-            url, process = stack.enter_context(lasting_server(home(audit), port))
-            say(f"Prefect's page: {url.removesuffix('/api')} (its database and log: {home(audit)})")
-        _serve(audit, cron=cron, timezone=timezone, only=only, file=file, say=say, process=process)
+            folder = home(choices.get("audit", "audit.yaml"))
+            url, process = stack.enter_context(lasting_server(folder, port))
+            say(f"Prefect's page: {url.removesuffix('/api')} (its database and log: {folder})")
+        _serve(choices, say, process)
 
 
 @contextmanager
@@ -93,20 +81,7 @@ def home(audit: str) -> Path:
     return Path(audit).resolve().parent / FOLDER if "://" in lake else Path(lake) / FOLDER
 
 
-def _configured() -> bool:
-    """Tell whether a server is configured, in the environment or Prefect's profile."""
-    from judge_audit_flows.runtime.reachability import configured_server  # noqa: PLC0415 - imports Prefect
-
-    return bool(configured_server())
-
-
-def _serve(
-    audit: str,
-    *,
-    say: Callable[[str], object],
-    process: subprocess.Popen[str] | None,
-    **choices: Any,  # noqa: ANN401
-) -> None:
+def _serve(choices: Choices, say: Callable[[str], object], process: subprocess.Popen[str] | None) -> None:
     """Register the deployments and automations, and run what is due until interrupted."""
     from judge_audit_flows.deployment.prefect_file import read_entries  # noqa: PLC0415
     from judge_audit_flows.runtime.reachability import reached  # noqa: PLC0415
@@ -117,9 +92,7 @@ def _serve(
     )
     from prefect.client.orchestration import get_client  # noqa: PLC0415
 
-    entries = read_entries(
-        choices["file"], audit=audit, **{name: choices[name] for name in ("cron", "timezone", "only")}
-    )
+    entries = read_entries(**choices)
     reached()
     with get_client(sync_client=True) as client:
         for wanted in automations():

@@ -19,6 +19,8 @@ from judge_audit.operations.registry.ledger import COMPLETE, plain
 from judge_audit.operations.registry.submit import CANCELLED, ENDED, WAITING, Launched
 
 if TYPE_CHECKING:
+    from judge_audit_schemas.rows import RegistrationsRow
+
     from judge_audit.operations.registry.ledger import Version
     from judge_audit.operations.registry.submit import Launcher, Request
 
@@ -59,13 +61,13 @@ def through_deployment(audit: str) -> Launcher:
         state = run.state
         if state is None or not state.is_final():
             return Launched(str(run.id), WAITING)
-        said = f"run {run.id} ended as {state.name}" + (f": {state.message}" if state.message else "")
-        return Launched(str(run.id), CANCELLED if state.is_cancelled() else ENDED, said)
+        ending = f"run {run.id} ended as {state.name}" + (f": {state.message}" if state.message else "")
+        return Launched(str(run.id), CANCELLED if state.is_cancelled() else ENDED, ending)
 
     return launch
 
 
-def announce(version: Version, ending: dict[str, Any], tags: dict[str, str]) -> None:
+def announce(version: Version, ending: RegistrationsRow, tags: dict[str, str]) -> None:
     """Emit the event of an answer, and leave it as an artifact of the run, where there is one."""
     complete = ending["status"] == COMPLETE
     values = {name.rpartition(".")[2]: value for name, value in tags.items()}

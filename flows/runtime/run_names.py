@@ -54,10 +54,8 @@ class TaskLabels:
             names = [plan_id] if plan_id != prepared.plan_id else [plan_id, prepared.soundings_id]
             for name in names:
                 probes = context.plans.table("probes", name).group_by(["item_id", "axis"]).aggregate([])
-                for item_id, axis in zip(
-                    probes["item_id"].to_pylist(), probes["axis"].to_pylist(), strict=True
-                ):
-                    of_item.setdefault(item_id, set()).add(_about(axis))
+                for row in probes.to_pylist():
+                    of_item.setdefault(row["item_id"], set()).add(_about(row["axis"]))
         self._plan_id = prepared.plan_id
 
     def of(self, taken: Sequence[Block], number: int) -> str:

@@ -15,8 +15,9 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 from urllib.error import URLError
 from urllib.request import ProxyHandler, Request, build_opener
@@ -93,21 +94,22 @@ def embedded_server(home: Path | None = None) -> Iterator[str]:
     configured = os.environ.get("PREFECT_API_URL", "")
     with ExitStack() as stack:
         if configured:
-            stack.enter_context(exported({**QUIET, **_chosen(QUIET)}))
+            stack.enter_context(exported(or_chosen(QUIET)))
             yield configured
             return
         folder = stack.enter_context(_folder_of_our_own(home))
         process, url = _start(folder)
         stack.callback(stop, process)
-        settings = {**QUIET, **_chosen(QUIET), "PREFECT_API_URL": url, "PREFECT_HOME": str(folder)}
-        stack.enter_context(exported(settings))
+        stack.enter_context(
+            exported({**or_chosen(QUIET), "PREFECT_API_URL": url, "PREFECT_HOME": str(folder)})
+        )
         stack.callback(_drain, url, _unfinished(url) or 0)
         yield url
 
 
-def _chosen(settings: Mapping[str, str]) -> dict[str, str]:
-    """Give what the user's environment already says about some settings."""
-    return {name: os.environ[name] for name in settings if name in os.environ}
+def or_chosen(settings: Mapping[str, str]) -> dict[str, str]:
+    """Give some settings as they are, or as the user's environment already has them."""
+    return {name: os.environ.get(name, value) for name, value in settings.items()}
 
 
 @contextmanager
@@ -118,7 +120,10 @@ def exported(settings: Mapping[str, str]) -> Iterator[None]:
     try:
         with ExitStack() as stack:
             if "prefect" in sys.modules and "PREFECT_API_URL" in settings:
-                stack.enter_context(_applied(settings["PREFECT_API_URL"]))
+                # This Prefect has already read its settings.
+                from prefect.settings import PREFECT_API_URL, temporary_settings  # noqa: PLC0415
+
+                stack.enter_context(temporary_settings({PREFECT_API_URL: settings["PREFECT_API_URL"]}))
             yield
     finally:
         for name, value in before.items():
@@ -126,15 +131,6 @@ def exported(settings: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-@contextmanager
-def _applied(url: str) -> Iterator[None]:
-    """Tell a Prefect that has already read its settings where the server is."""
-    from prefect.settings import PREFECT_API_URL, temporary_settings  # noqa: PLC0415 - not before the export
-
-    with temporary_settings({PREFECT_API_URL: url}):
-        yield
 
 
 @contextmanager
@@ -170,15 +166,13 @@ def locked(home: Path) -> IO[str] | None:
 
 
 def _start(folder: Path) -> tuple[subprocess.Popen[str], str]:
-    """Start a server and wait until it answers."""
+    """Start a server for the time being and wait until it answers."""
     deadline = time.monotonic() + START_SECONDS
-    services = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in IDLE_SERVICES}
+    settings = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in IDLE_SERVICES}
     for _ in range(TRIES):
-        process = spawn(folder, {**services, "PREFECT_SERVER_UI_ENABLED": "false"})
-        url = announced(process, deadline)
-        if url and healthy(process, url, deadline):
+        process = spawn(folder, {**settings, "PREFECT_SERVER_UI_ENABLED": "false"})
+        if url := _answering(process, deadline):
             return process, url
-        stop(process)
         if time.monotonic() >= deadline or _free(folder) < LEAST_ROOM:
             break
     if _free(folder) < LEAST_ROOM:
@@ -212,37 +206,32 @@ def spawn(folder: Path, settings: Mapping[str, str], *arguments: str) -> subproc
         "PREFECT_HOME": str(folder),
         "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{folder / 'prefect.db'}",
     }
-    with (folder / LOG).open("a", encoding="utf-8") as stream:
+    with (folder / LOG).open("a", encoding="utf-8") as log:
         return subprocess.Popen(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-P", "-m", "judge_audit_flows.runtime.server_process", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=stream,
+            stderr=log,
             env={**inherited, **usual, **settings},
             text=True,
             start_new_session=True,
         )
 
 
-def announced(process: subprocess.Popen[str], deadline: float) -> str:
-    """Read the port that the server chose; "" if it ended or does not say."""
-    said: list[str] = []
+def _answering(process: subprocess.Popen[str], deadline: float) -> str:
+    """Give the address of a server's API once it answers; "" where it ended or does not, and is then stopped."""
     assert process.stdout is not None
-    stream = process.stdout
-    reader = threading.Thread(target=lambda: said.append(stream.readline()), daemon=True)
-    reader.start()
-    reader.join(max(deadline - time.monotonic(), 0))
-    port = said[0].strip() if said else ""
-    return f"http://{LOOPBACK}:{port}/api" if port.isdigit() else ""
-
-
-def healthy(process: subprocess.Popen[str], url: str, deadline: float) -> bool:
-    """Wait until the server answers."""
-    while time.monotonic() < deadline and process.poll() is None:
-        if _ask(f"{url}/health") is True:
-            return True
-        time.sleep(0.05)
-    return False
+    stream, ports = process.stdout, SimpleQueue[str]()
+    threading.Thread(target=lambda: ports.put(stream.readline()), daemon=True).start()
+    with suppress(Empty):
+        port = ports.get(timeout=max(deadline - time.monotonic(), 0)).strip()
+        url = f"http://{LOOPBACK}:{port}/api"
+        while port.isdigit() and time.monotonic() < deadline and process.poll() is None:
+            if _ask(f"{url}/health") is True:
+                return url
+            time.sleep(0.05)
+    stop(process)
+    return ""
 
 
 def _ask(address: str, content: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - whatever JSON it answers
@@ -320,7 +309,7 @@ def lasting_server(folder: Path, port: int | None = None) -> Iterator[tuple[str,
             "or set PREFECT_API_URL to its server."
         )
     with lock:
-        process, url = _started(folder.resolve(), _door(port))
+        process, url = _lasting(folder.resolve(), _free_port(port))
         try:
             with exported({"PREFECT_API_URL": url, "PREFECT_HOME": str(folder.resolve())}):
                 yield url, process
@@ -328,7 +317,7 @@ def lasting_server(folder: Path, port: int | None = None) -> Iterator[tuple[str,
             stop(process)
 
 
-def _door(port: int | None) -> int:
+def _free_port(port: int | None) -> int:
     """Say which port to listen on; 0 lets the system choose."""
     wanted = USUAL_PORT if port is None else port
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
@@ -342,17 +331,14 @@ def _door(port: int | None) -> int:
     return wanted
 
 
-def _started(folder: Path, port: int) -> tuple[subprocess.Popen[str], str]:
-    """Start the server and wait until it answers."""
-    deadline = time.monotonic() + START_SECONDS
+def _lasting(folder: Path, port: int) -> tuple[subprocess.Popen[str], str]:
+    """Start a server that stays and wait until it answers."""
     settings = {
         "PREFECT_SERVER_UI_ENABLED": "true",
         "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES,
         **{name: value for name, value in os.environ.items() if name.startswith("PREFECT_SERVER_")},
     }
     process = spawn(folder, settings, str(port))
-    url = announced(process, deadline)
-    if url and healthy(process, url, deadline):
+    if url := _answering(process, time.monotonic() + START_SECONDS):
         return process, url
-    stop(process)
     raise MachineryError(f"the Prefect server did not start. The end of its log:\n{last_words(folder)}")

@@ -169,7 +169,6 @@ def automations(
             "judge-audit: end silent runs",
             "Marks a run of judge-audit as crashed that no longer gives signs of life, so that the next may start.",
             after={HEARTBEAT, "prefect.flow-run.Running"},
-            expect={ANYTHING},
             seconds=silent_seconds,
             message=f"No sign of life for {silent_seconds:.0f} s: worker or machine ended. What was bought is kept.",
         ),
@@ -177,16 +176,13 @@ def automations(
             "judge-audit: end runs that never start",
             "Marks a run of judge-audit as crashed that a worker took and never started.",
             after=set(STARTING),
-            expect={ANYTHING},
             seconds=starting_seconds,
             message=f"Handed to a worker and not started after {starting_seconds:.0f} s: the worker was ended.",
         ),
     )
 
 
-def _crash(
-    name: str, description: str, *, after: set[str], expect: set[str], seconds: float, message: str
-) -> AutomationCore:
+def _crash(name: str, description: str, *, after: set[str], seconds: float, message: str) -> AutomationCore:
     return AutomationCore(
         name=name,
         description=description,
@@ -195,7 +191,7 @@ def _crash(
             match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
             match_related=ResourceSpecification({"prefect.resource.id": f"prefect.tag.{TAG}"}),
             after=after,
-            expect=expect,
+            expect={ANYTHING},
             for_each={"prefect.resource.id"},
             posture=Posture.Proactive,
             threshold=1,
@@ -226,16 +222,11 @@ def ensure(client: SyncPrefectClient, wanted: AutomationCore) -> str:
     return "changed"
 
 
-def _plain(automation: AutomationCore) -> Any:  # noqa: ANN401 - nested plain values
+def _plain(value: Any) -> Any:  # noqa: ANN401 - nested plain values
     """Give what an automation says, without the ids that a server adds and in one order."""
-    return _ordered(
-        automation.model_dump(mode="json", include=set(AutomationCore.model_fields) - {"owner_resource"})
-    )
-
-
-def _ordered(value: Any) -> Any:  # noqa: ANN401 - nested plain values
+    if isinstance(value, AutomationCore):
+        fields = set(AutomationCore.model_fields) - {"owner_resource"}
+        return _plain(value.model_dump(mode="json", include=fields))
     if isinstance(value, dict):
-        return {name: _ordered(part) for name, part in value.items() if name != "id"}
-    if isinstance(value, list):
-        return sorted((_ordered(part) for part in value), key=str)
-    return value
+        return {name: _plain(part) for name, part in value.items() if name != "id"}
+    return sorted(map(_plain, value), key=str) if isinstance(value, list) else value

@@ -65,9 +65,9 @@ class TaskExecutor(LocalExecutor):
                     break
                 future = done.get()
                 taken = waiting.pop(future.task_run_id)
-                scored = result_of_task(future, configuration)
-                bought += scored.bought
-                self._pace.learn(sum(block.left for block in taken), scored.seconds)
+                answers, seconds = result_of_task(future, configuration)
+                bought += answers
+                self._pace.learn(sum(block.left for block in taken), seconds)
                 self._advance(prepared, taken)
         return bought
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from judge_audit_flows.runtime.parent_watch import die_with_parent
+from judge_audit_flows.runtime.server import or_chosen
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.network import is_loopback
@@ -137,8 +138,7 @@ def task_runner(configuration: Configuration) -> Any:  # noqa: ANN401 - Prefect'
 
 def _dask(configuration: Configuration, workers: int) -> Any:  # noqa: ANN401
     """Connect to a Dask scheduler, or start one with its workers here, each a process with one thread."""
-    for variable, value in DASK_SETTINGS.items():
-        os.environ.setdefault(variable, value)
+    os.environ.update(or_chosen(DASK_SETTINGS))
     from prefect_dask.task_runners import DaskTaskRunner  # noqa: PLC0415 - an extra
 
     if configuration.runner_address:
@@ -156,8 +156,7 @@ def _dask(configuration: Configuration, workers: int) -> Any:  # noqa: ANN401
 
 def _ray(configuration: Configuration, workers: int) -> Any:  # noqa: ANN401
     """Connect to a Ray cluster, or start one here, with a worker process for each task at a time."""
-    for variable, value in RAY_SETTINGS.items():
-        os.environ.setdefault(variable, value)
+    os.environ.update(or_chosen(RAY_SETTINGS))
     from prefect_ray import RayTaskRunner  # noqa: PLC0415 - an extra
 
     quiet = {"logging_level": "ERROR", "log_to_driver": False}

@@ -36,7 +36,7 @@ def expected(pairs: Iterable[tuple[str, str]], verdicts: Iterable[Mapping[str, A
     tried: dict[str, set[str]] = {}
     for row in verdicts:
         if row["verdict"] != Verdict.MISSING and row.get("measure") != CELL:
-            tried.setdefault(row["check"], set()).add(_asked(row))
+            tried.setdefault(row["check"], set()).add(_subject(row))
     declared = set()
     for check, about in pairs:
         axes = tried.get(check, set())
@@ -50,19 +50,19 @@ def expected(pairs: Iterable[tuple[str, str]], verdicts: Iterable[Mapping[str, A
 def convicted(verdicts: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
     """Give what failed, as declarations name it; single cells of a matrix are summed up in their sub-score."""
     failed = (row for row in verdicts if row["verdict"] == Verdict.FAIL and row.get("measure") != CELL)
-    return {(row["check"], _told(row)) for row in failed}
+    return {(row["check"], _conviction(row)) for row in failed}
 
 
-def _asked(row: Mapping[str, Any]) -> str:
+def _subject(row: Mapping[str, Any]) -> str:
     """Name what a verdict is about: the axis; of the mismatch check the sub-score, or copies."""
     if row["check"] != MISMATCH_CHECK:
         return str(row.get("axis", POOLED))
     return str(row.get("dimension", COPIES))
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _conviction(row: Mapping[str, Any]) -> str:
     """Name what a verdict convicts of: what it is about, with the finding before a sub-score's name."""
-    about = _asked(row)
+    about = _subject(row)
     return f"{row['finding']} {about}" if row["check"] == MISMATCH_CHECK and about != COPIES else about
 
 
@@ -83,24 +83,15 @@ def control_row(
     convictions = convicted(verdicts)
     wrong, missed = sorted(convictions - allowed), sorted(wanted - convictions)
     if wrong:
-        verdict, reason = (
-            Verdict.FAIL,
-            say("controls.wrong", pairs=_pairs(wrong), planted=control.description),
-        )
+        verdict, outcome, pairs = Verdict.FAIL, "wrong", wrong
     elif missed:
-        verdict, reason = (
-            Verdict.INCONCLUSIVE,
-            say("controls.missed", pairs=_pairs(missed), planted=control.description),
-        )
+        verdict, outcome, pairs = Verdict.INCONCLUSIVE, "missed", missed
     elif wanted:
-        verdict, reason = (
-            Verdict.PASS,
-            say("controls.caught", pairs=_pairs(sorted(wanted)), planted=control.description),
-        )
+        verdict, outcome, pairs = Verdict.PASS, "caught", sorted(wanted)
     elif control.convictions:
-        verdict, reason = Verdict.MISSING, say("controls.untried", planted=control.description)
+        verdict, outcome, pairs = Verdict.MISSING, "untried", []
     else:
-        verdict, reason = Verdict.PASS, say("controls.cleared", planted=control.description)
+        verdict, outcome, pairs = Verdict.PASS, "cleared", []
     return {
         "audit_id": audit_id,
         "subject": judge_id,
@@ -111,7 +102,7 @@ def control_row(
         "n": len(wanted),
         "verdict": verdict.value,
         "finding": "",
-        "reason": reason,
+        "reason": say(f"controls.{outcome}", pairs=_pairs(pairs), planted=control.description),
         "provisional": False,
     }
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from judge_audit.anchors import hold_to_lake, read_anchors
 from judge_audit.core.errors import UsageError
-from judge_audit.core.vocabulary import PAIR_AXIS
 from judge_audit.inputs.ingest.imported_pairs import pairs_of
 from judge_audit.inputs.items import ItemsRead, read_items
 from judge_audit.inputs.pairs import PairsRead, read_pairs
@@ -159,12 +158,9 @@ class AuditInputs:
         Raises:
             UsageError: If the manifest cannot be used; names every fault.
         """
-        path = self.configuration.pairs
-        return (
-            read_pairs(path, items=rows, kinds=self.kinds)
-            if path
-            else pairs_of(self.open_lake(), rows, self.kinds)
-        )
+        if path := self.configuration.pairs:
+            return read_pairs(path, items=rows, kinds=self.kinds)
+        return pairs_of(self.open_lake(), rows, self.kinds)
 
     def pair_builder(self, rows: Iterable[Row]) -> PairBuilder:
         """Lay out what pairs are built with.
@@ -191,9 +187,8 @@ class AuditInputs:
 
     def damage(self, plans: PlanTables, plan_id: str) -> Damage:
         """Give what draws the damaged members of a plan's pairs: from an item, a probe and the item's pixels."""
-        pairs = plans.mismatches(plan_id)
-        planned = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row for row in pairs}
-        built = {row["intact"] for row in pairs if row["constructed"]}
+        planned = plans.pairs_by_probe(plan_id)
+        built = any(row["constructed"] for row in planned.values())
         items = plans.table("items", plan_id).select(["item_id", "topic", "prompt"]).to_pylist()
         builder = self.pair_builder(items if built else ())
 
@@ -216,10 +211,7 @@ def planned_pixels(item: Row) -> Pixels:
     """
     image = load_image(item["uri"])
     if image.pixel_digest != item["pixel_digest"]:
-        raise UsageError(
-            f"{item['uri']}: the picture of “{item['item_id']}” has changed since the audit was planned. "
-            "Run it again."
-        )
+        raise _changed(item, item["uri"], "picture")
     return image.pixels
 
 
@@ -233,8 +225,10 @@ def planned_mask(item: Row) -> NDArray[np.bool_] | None:
         return None
     mask = load_mask(item["mask_uri"], (item["height"], item["width"]))
     if mask_digest(mask) != item["mask_digest"]:
-        raise UsageError(
-            f"{item['mask_uri']}: the mask of “{item['item_id']}” has changed since the audit was planned. "
-            "Run it again."
-        )
+        raise _changed(item, item["mask_uri"], "mask")
     return mask
+
+
+def _changed(item: Row, uri: str, what: str) -> UsageError:
+    message = f"the {what} of “{item['item_id']}” has changed since the audit was planned. Run it again."
+    return UsageError(f"{uri}: {message}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from judge_audit.audits.power import RELIABILITY, Known, Need, needs
 from judge_audit.core.errors import UsageError
 from judge_audit.core.limits import Limits, read_limits
 from judge_audit.core.messages import say
+from judge_audit.core.tables import rows_of
 from judge_audit.core.vocabulary import OVERALL, WITHIN
 from judge_audit.lake.audits import see_kept
 from judge_audit.lake.connect import connect
@@ -20,8 +21,8 @@ from judge_audit.report.facts import Facts, read_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Unpack
 
-    import duckdb
     from numpy.typing import NDArray
 
     from judge_audit.lake import Lake
@@ -43,6 +44,14 @@ WHERE plan_id = $1 AND judge_id = $2 AND dimension = $3 AND state = 'ok'
 """
 
 
+class NeedsOptions(TypedDict, total=False):
+    """What `power.needs` may be told: the power wanted, rehearsals at each size, the seed of the draws."""
+
+    wanted: float
+    draws: int
+    seed: int
+
+
 class Asked(TypedDict):
     """A row of `ASKED`: one score of an untouched or changed item."""
 
@@ -58,13 +67,13 @@ class Asked(TypedDict):
 LATENCY = "SELECT median(latency_ms) FROM calls WHERE judge_id = $1 AND state = 'ok'"
 
 
-def needed_for(lake: Lake, audit: str = LATEST, **options: Any) -> list[Need]:  # noqa: ANN401 - of `needs`
+def needed_for(lake: Lake, audit: str = LATEST, **options: Unpack[NeedsOptions]) -> list[Need]:
     """Say what each verdict would need, going by an audit in the lake.
 
     Args:
         lake: The lake.
         audit: An audit_id, or `latest`.
-        options: Those of `planner.needs`: wanted, draws, seed.
+        options: Those of `power.needs`.
 
     Raises:
         UsageError: If the lake has no such audit, or it cannot serve as a pilot.
@@ -102,14 +111,10 @@ def known_of(
             )
         dimensions = list(facts.card.get("dimensions") or [OVERALL])
         dimension = OVERALL if OVERALL in dimensions else dimensions[0]
-        rows = _asked(con, facts.audit["plan_id"], facts.audit["judge_id"], dimension)
+        asked = con.sql(ASKED, params=[facts.audit["plan_id"], facts.audit["judge_id"], dimension])
+        rows = rows_of(asked.to_arrow_table(), Asked)
         latency = con.execute(LATENCY, [facts.audit["judge_id"]]).fetchone()
     return _known(facts, rows, float(latency[0] or 0.0) / 1000 if latency else 0.0, design or {}, limits)
-
-
-def _asked(con: duckdb.DuckDBPyConnection, *values: str) -> list[Asked]:
-    rows = con.execute(ASKED, list(values)).fetchall()
-    return [cast("Asked", dict(zip(Asked.__annotations__, row, strict=True))) for row in rows]
 
 
 def _known(
@@ -131,24 +136,20 @@ def _known(
     ladders = {(row["axis"], row["rung"]) for row in rows if row["rung"]}
     axes = len({axis for axis, _ in ladders})
     counted = len({row["item_id"] for row in rows if not row["rung"]})
-    own: dict[str, Any] = {
-        "items": max(1, facts.items["ladders"]),
-        "sources": max(1, facts.items["sources"]),
-        "untouched": max(1, round(counted / max(1, facts.items["sources"]))),
-        "repeats": int(facts.configuration.get("repeats", 1)),
-    }
-    origin = say(
-        "planner.from_audit",
-        audit=facts.audit["audit_id"],
-        judge=facts.judge,
-        edge=edge[0] or "–",
-        top=top[0] or "–",
+    sources = max(1, facts.items["sources"])
+    own = Design(
+        items=max(1, facts.items["ladders"]),
+        sources=sources,
+        untouched=max(1, round(counted / sources)),
+        repeats=int(facts.configuration.get("repeats", 1)),
     )
+    names = {"audit": facts.audit["audit_id"], "judge": facts.judge}
+    origin = say("planner.from_audit", **names, edge=edge[0] or "–", top=top[0] or "–")
     return Known(
         origin,
         edge[1],
         top[1],
-        Design(**{**own, **design}),
+        replace(own, **design),
         axes=axes or 1,
         rungs=len(ladders) / axes if axes else 1.0,
         reliability=_reliability(facts),

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from judge_audit_schemas.rows import ItemsRow, MismatchesRow, ProbesRow, ZonesRow
 
 from judge_audit.core.tables import rows_of
-from judge_audit.core.vocabulary import ANCHOR
+from judge_audit.core.vocabulary import ANCHOR, PAIR_AXIS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +53,16 @@ class PlanTables:
     def zone_rows(self, plan_id: str, zones_id: str) -> list[ZonesRow]:
         """Give the zones of a plan."""
         return rows_of(self.zones(plan_id, zones_id), ZonesRow)
+
+    def visible_points(self, plan_id: str, zones_id: str) -> dict[tuple[str, str], float | None]:
+        """Give the smaller perceptible point of every ladder, by item and axis."""
+        zones = self.zone_rows(plan_id, zones_id)
+        return {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
+
+    def pairs_by_probe(self, plan_id: str) -> dict[tuple[str, str, int], MismatchesRow]:
+        """Give the pairs by what their damaged members are shown as: item, axis and rung."""
+        pairs = self.mismatches(plan_id)
+        return {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row for row in pairs}
 
     def untouched_items(self, plan_id: str) -> pa.Table:
         """Give the items of a plan without its anchors."""

@@ -31,7 +31,7 @@ from judge_audit.stimuli.mismatches import mismatch_kinds, mismatch_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from importlib.metadata import EntryPoints
+    from importlib.metadata import EntryPoint, EntryPoints
     from types import ModuleType
 
     from judge_audit.checks.check import Check
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from judge_audit.stimuli.mismatches.kind import Kind
 
 Thing = TypeVar("Thing")
-Named = TypeVar("Named", "Check", "Kind")
+Named = TypeVar("Named", "Axis", "Check", "Kind", Use, View)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,7 @@ class Part(Generic[Thing]):
 
 def find_axes(project: str) -> dict[str, Part[Axis]]:
     """Find all axes by name."""
-    return _find(
-        "axes", builtin_axes(), project, lambda *module: {axis.name: axis for axis in axes_of(*module)}
-    )
+    return _find("axes", builtin_axes(), project, lambda *module: _by_name(*axes_of(*module)))
 
 
 def find_checks(project: str) -> dict[str, Part[Check]]:
@@ -85,20 +83,22 @@ def find_mismatches(project: str) -> dict[str, Part[Kind]]:
 
 def find_uses(project: str) -> dict[str, Part[Use]]:
     """Find the checklists of all uses by name; a project's are YAML files in `uses/`."""
-    own = _own({use.name: use for use in builtin_uses()})
-    read = (_use(path) for path in _files(project, "uses", "*.yaml"))
-    return _joined("uses", own, [Part(use.name, use, str(path), digest) for use, path, digest in read])
+    return _read(
+        "uses",
+        _by_name(*builtin_uses()),
+        _files(project, "uses", "*.yaml"),
+        lambda path: parse_use(path.name, yaml.safe_load(path.read_bytes())),
+    )
 
 
 def find_views(project: str) -> dict[str, Part[View]]:
     """Find all SQL views by name; a project's are files in `views/`, each opening with a comment."""
-    own = _own(shipped_views())
-    extra = []
-    for path in _files(project, "views", "*.sql"):
-        with _blamed_on(path):
-            view = parse_view(path.name, path.read_text(encoding="utf-8"))
-        extra.append(Part(view.name, view, str(path), file_digest(path.read_bytes())))
-    return _joined("views", own, extra)
+    return _read(
+        "views",
+        shipped_views(),
+        _files(project, "views", "*.sql"),
+        lambda path: parse_view(path.name, path.read_text(encoding="utf-8")),
+    )
 
 
 def find_suites(project: str) -> dict[str, Part[Suite]]:
@@ -106,11 +106,7 @@ def find_suites(project: str) -> dict[str, Part[Suite]]:
 
     A project's are pairs of files in `suites/`; an entry point names a package whose files are suites.
     """
-    own = _own(builtin_suites())
-    folders = [
-        (f"the installed entry point {entry.name} ({entry.value})", files(entry.load()))
-        for entry in _announced("suites")
-    ]
+    folders = [(_origin(entry), files(entry.load())) for entry in _announced("suites")]
     if project and (Path(project) / "suites").is_dir():
         folders.append((str(Path(project) / "suites"), Path(project) / "suites"))
     extra = []
@@ -123,14 +119,7 @@ def find_suites(project: str) -> dict[str, Part[Suite]]:
             Part(name, suite, f"{origin}: {name}", file_digest(content))
             for name, (suite, content) in read.items()
         ]
-    return _joined("suites", own, extra)
-
-
-def _use(path: Path) -> tuple[Use, Path, str]:
-    """Read a project's checklist."""
-    content = path.read_bytes()
-    with _blamed_on(path):
-        return parse_use(path.name, yaml.safe_load(content)), path, file_digest(content)
+    return _joined("suites", builtin_suites(), extra)
 
 
 def configured_judge(configuration: Configuration, requests: int = 0) -> Judge:
@@ -176,26 +165,17 @@ def select_axes(configuration: Configuration) -> dict[str, Axis]:
 
 def part_digests(configuration: Configuration) -> dict[str, str]:
     """Digest every loaded file that is not the package's own."""
-    parts: list[Part[Any]] = [
-        *find_axes(configuration.project).values(),
-        *find_checks(configuration.project).values(),
-        *find_kinds(configuration.project).values(),
-        *find_mismatches(configuration.project).values(),
-        *find_uses(configuration.project).values(),
-        *find_views(configuration.project).values(),
-        *find_suites(configuration.project).values(),
-    ]
+    finders: tuple[Callable[[str], Mapping[str, Part[Any]]], ...] = (
+        *(find_axes, find_checks, find_kinds, find_mismatches),
+        *(find_uses, find_views, find_suites),
+    )
+    parts = (part for find in finders for part in find(configuration.project).values())
     return {part.origin: part.digest for part in parts if part.digest}
 
 
-def _own(things: Mapping[str, Thing]) -> dict[str, Part[Thing]]:
-    """Give what the package brings."""
-    return {name: Part(name, thing, "the package") for name, thing in things.items()}
-
-
-def _by_name(thing: Named) -> dict[str, Named]:
-    """Give one thing by its own name."""
-    return {thing.name: thing}
+def _by_name(*things: Named) -> dict[str, Named]:
+    """Give things by their own names."""
+    return {thing.name: thing for thing in things}
 
 
 def _find(
@@ -207,18 +187,32 @@ def _find(
     """Add installed packages' and the project's parts of a kind to the package's own."""
     extra: list[Part[Thing]] = []
     for entry in _announced(kind):
-        origin = f"the installed entry point {entry.name} ({entry.value})"
         keep_old_names()
-        module = entry.load()
+        things = take(entry.load(), entry.name)
         digest = text_digest(entry.value, getattr(entry.dist, "version", ""))
-        extra += [Part(name, thing, origin, digest) for name, thing in take(module, entry.name).items()]
+        extra += [Part(name, thing, _origin(entry), digest) for name, thing in things.items()]
     for path in _files(project, kind, "*.py"):
         with _blamed_on(path):
             things = take(_load(kind, path), path.stem)
-        extra += [
-            Part(name, thing, str(path), file_digest(path.read_bytes())) for name, thing in things.items()
-        ]
-    return _joined(kind, _own(own), extra)
+        digest = file_digest(path.read_bytes())
+        extra += [Part(name, thing, str(path), digest) for name, thing in things.items()]
+    return _joined(kind, own, extra)
+
+
+def _read(
+    kind: str, own: Mapping[str, Named], paths: Iterable[Path], parse: Callable[[Path], Named]
+) -> dict[str, Part[Named]]:
+    """Add the project's parts of a kind that is no Python to the package's own."""
+    extra = []
+    for path in paths:
+        with _blamed_on(path):
+            thing = parse(path)
+        extra.append(Part(thing.name, thing, str(path), file_digest(path.read_bytes())))
+    return _joined(kind, own, extra)
+
+
+def _origin(entry: EntryPoint) -> str:
+    return f"the installed entry point {entry.name} ({entry.value})"
 
 
 def _announced(kind: str) -> EntryPoints:
@@ -249,8 +243,9 @@ def _blamed_on(path: Path) -> Iterator[None]:
         raise UsageError(f"{path}: {error}") from error
 
 
-def _joined(kind: str, parts: dict[str, Part[Thing]], extra: Iterable[Part[Thing]]) -> dict[str, Part[Thing]]:
-    """Add parts to those found, or refuse a name that is given twice."""
+def _joined(kind: str, own: Mapping[str, Thing], extra: Iterable[Part[Thing]]) -> dict[str, Part[Thing]]:
+    """Add parts to the package's own, or refuse a name that is given twice."""
+    parts = {name: Part(name, thing, "the package") for name, thing in own.items()}
     for part in extra:
         if part.name in parts:
             raise UsageError(

@@ -7,7 +7,7 @@ stated; a sound judge is to pass, a stated fault is to be convicted.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from judge_audit.core.limits import Limits, read_limits
 from judge_audit.core.messages import say
@@ -109,6 +109,14 @@ class Question:
         return say(f"planner.units.{unit}", n=f"{n:,}", annotators=self.design.annotators)
 
 
+class Rehearsal(TypedDict):
+    """How a question is rehearsed: the verdict that is wanted, rehearsals at each size, seed of the draws."""
+
+    verdict: Verdict
+    draws: int
+    seed: int
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
     """What one verdict needs.
@@ -164,15 +172,8 @@ def as_stated(
     """Go by stated spreads, in standard deviations of the untouched scores of a source."""
     noise = stated(change=change, retest=retest, step=step)
     origin = say("planner.stated", change=f"{change:g}", retest=f"{retest:g}", step=f"{step:g}")
-    return Known(
-        origin,
-        noise,
-        noise,
-        design or Design(),
-        axes=axes,
-        reliability=reliability,
-        limits=limits or read_limits(),
-    )
+    known = Known(origin, noise, noise, design or Design(), axes=axes, reliability=reliability)
+    return replace(known, limits=limits) if limits else known
 
 
 def questions(known: Known) -> Iterator[Question]:
@@ -240,40 +241,17 @@ def needs(
     """
     rows = []
     for asked in questions(known):
-        most = LARGEST_TRIED[asked.vary]
-        plan = needed(
-            asked.rehearsed,
-            asked.noise,
-            known.design,
-            vary=asked.vary,
-            wanted=wanted,
-            verdict=asked.verdict,
-            draws=draws,
-            most=most,
-            seed=seed,
-        )
-        now = getattr(known.design, asked.vary)
-        have = power(
-            asked.rehearsed, asked.noise, known.design, verdict=asked.verdict, draws=draws, seed=seed
-        )
+        most, about = LARGEST_TRIED[asked.vary], (asked.rehearsed, asked.noise, known.design)
+        how: Rehearsal = {"verdict": asked.verdict, "draws": draws, "seed": seed}
+        plan = needed(*about, vary=asked.vary, wanted=wanted, most=most, **how)
         words = (
             say("planner.out_of_reach", most=asked.units(most), power=percent(plan.power))
             if plan.n is None
             else asked.units(plan.n)
         )
-        rows.append(
-            Need(
-                asked.name,
-                asked.sentence,
-                asked.vary,
-                plan.n,
-                plan.power,
-                now,
-                have,
-                dict(plan.tried),
-                words,
-            )
-        )
+        now, now_power = getattr(known.design, asked.vary), power(*about, **how)
+        need = (plan.n, plan.power, now, now_power, dict(plan.tried), words)
+        rows.append(Need(asked.name, asked.sentence, asked.vary, *need))
         if on_question:
             on_question(1)
     return rows
@@ -297,6 +275,7 @@ def buys(known: Known, prices: Prices, budget: float, *, draws: int = DRAWS, see
         others = {"items", "pairs", "labelled"} - {"items" if asked.vary == "repeats" else asked.vary}
         free = {"untouched"} if asked.vary == "labelled" else set()
         alone = replace(known.design, **dict.fromkeys(others | free, 0))
+        how: Rehearsal = {"verdict": asked.verdict, "draws": draws, "seed": seed}
         plan = bought(
             asked.rehearsed,
             asked.noise,
@@ -304,12 +283,10 @@ def buys(known: Known, prices: Prices, budget: float, *, draws: int = DRAWS, see
             vary=asked.vary,
             prices=prices,
             budget=budget,
-            verdict=asked.verdict,
             axes=known.axes,
             rungs=round(known.rungs),
-            draws=draws,
             most=LARGEST_TRIED[asked.vary],
-            seed=seed,
+            **how,
         )
         words = (
             say("planner.buys_nothing")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.audits.stages.budget import budget_of, estimate
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from judge_audit.audits.context import AuditContext
     from judge_audit.audits.model import Prepared
-    from judge_audit.audits.pipeline import CompletedAudit, CompletedRelease
+    from judge_audit.audits.pipeline import CompletedAudit
     from judge_audit.audits.stages.budget import Estimate
     from judge_audit.audits.stages.gate import Gated
 
@@ -56,6 +55,24 @@ class AuditResult:
     questions: tuple[str, ...]
     document: dict[str, Any]
 
+    @property
+    def state_message(self) -> str:
+        """What it came to, as the message of a run's last state."""
+        return message(self.position, self.canaries)
+
+    @property
+    def lines(self) -> list[str]:
+        """The same for a person: the position first, then what failed, then how to go on."""
+        return [
+            *_standing(self),
+            *(f"{about}: {reason}" for about, reason in self.failures),
+            *_notes(self.warnings),
+            f"{self.new_calls:,} new answers from the judge, {self.reused_calls:,} taken from the lake.",
+            "Ask the lake:",
+            *(f'  judge-audit lake sql --lake "{self.lake}" "{question}"' for question in self.questions),
+            f"Report: {self.report_path}",
+        ]
+
 
 @dataclass(frozen=True, slots=True)
 class ReleaseResult:
@@ -79,6 +96,16 @@ class ReleaseResult:
         """The report's content and the gate's answer, for programs."""
         return {"report": self.audit.document, "gate": self.gated.document}
 
+    @property
+    def state_message(self) -> str:
+        """What it came to, as the message of a run's last state."""
+        return message(self.audit.position, self.audit.canaries, self.gated.lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """The same for a person."""
+        return [*_standing(self.audit), f"Report: {self.audit.report_path}", *self.gated.lines]
+
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
@@ -96,6 +123,41 @@ class DryRun:
     costs: Estimate
     asks_anchors: bool = True
 
+    @property
+    def lines(self) -> list[str]:
+        """What would be asked, for a person."""
+        figures, costs = self.document, self.costs
+        rungs, anchors = figures["rungs_per_ladder_item"], figures["anchors"]
+        sample, looks, built = figures["sight_items"], figures["sight_probes"], figures["pairs_built"]
+        more, tried = figures["chosen_calls_at_most"], figures["tried_calls"]
+        minutes = figures["expected_minutes"]
+        canaries = say("canaries.report.plan", n=figures["canaries"], calls=figures["canary_calls"])
+        wait = f"About {minutes:.1f} minutes" if minutes >= SHORTEST else "A few seconds"
+        kept = f"; {tried} untouched pictures were tried, their answers are kept" if tried else ""
+        by_hand = figures["pairs"] - built
+        probes = (
+            f"{figures['probes']:,} {self.unit}: {figures['new_calls']:,} calls to the judge, "
+            f"{figures['reused_calls']:,} answers are in the lake already."
+        )
+        lines = [
+            (f"{figures['items']} items, {len(figures['axes'])} ladders with {rungs} rungs together.", True),
+            (f"{anchors} anchors are asked before anything else.", self.asks_anchors and anchors),
+            (canaries, figures["canaries"]),
+            (
+                f"{sample} of the items are shown {looks} times more, to find out what the judge can see.",
+                sample,
+            ),
+            (
+                f"{figures['pairs']} deliberate mismatches: {built} built by rule, {by_hand} made by hand.",
+                True,
+            ),
+            (probes, True),
+            (f"Up to {more:,} more follow: combined changes, chosen by these answers.", more),
+            (f"{wait} at {1000 * figures['seconds_per_call']:.1f} ms a call, one at a time{kept}.", True),
+            (costs.line, costs.cost is not None),
+        ]
+        return [*(line for line, applies in lines if applies), *_notes(figures["warnings"])]
+
 
 @dataclass(frozen=True, slots=True)
 class TableContents:
@@ -103,8 +165,16 @@ class TableContents:
 
     document: dict[str, Any]
 
-
-Result = AuditResult | ReleaseResult | DryRun | TableContents
+    @property
+    def lines(self) -> list[str]:
+        """The same for a person."""
+        figures = self.document
+        sources, answers = figures["sources"], figures["reused_calls"]
+        return [
+            f"{figures['items']:,} items from {sources} sources, {answers:,} answers to them.",
+            f"{figures['labels']:,} labels of people on these items. Nothing is asked; it takes seconds.",
+            *_notes(figures["warnings"]),
+        ]
 
 
 def result_of(context: AuditContext, audit: CompletedAudit) -> AuditResult:
@@ -135,15 +205,20 @@ def result_of(context: AuditContext, audit: CompletedAudit) -> AuditResult:
     )
 
 
-def release_result_of(context: AuditContext, release: CompletedRelease) -> ReleaseResult:
-    """Say what a release came to."""
-    return ReleaseResult(result_of(context, release.audit), release.gated)
-
-
 def dry_run_of(context: AuditContext, prepared: Prepared) -> DryRun | TableContents:
     """Say what a planned audit would ask, and time the judge; what it answers to that is kept."""
     if not context.mode.asks_judge:
-        return _table_contents(context, prepared)
+        items = context.plans.untouched_items(prepared.plan_id)
+        return TableContents(
+            {
+                "items": items.num_rows,
+                "sources": len(set(items["source"].to_pylist())),
+                "new_calls": 0,
+                "reused_calls": prepared.reused_calls,
+                "labels": context.people.labels(prepared.plan_id).table.num_rows,
+                "warnings": list(prepared.warnings),
+            }
+        )
     setup, plans = context.setup(prepared), context.plans
     seconds, tried = pace(setup, prepared)
     costs = estimate(setup, prepared)
@@ -180,111 +255,13 @@ def dry_run_of(context: AuditContext, prepared: Prepared) -> DryRun | TableConte
     return DryRun(document, setup.mode.unit, costs, asks_anchors=setup.mode.asks_anchors)
 
 
-def _table_contents(context: AuditContext, prepared: Prepared) -> TableContents:
-    """Say what the lake holds: nothing would be asked."""
-    items = context.plans.untouched_items(prepared.plan_id)
-    return TableContents(
-        {
-            "items": items.num_rows,
-            "sources": len(set(items["source"].to_pylist())),
-            "new_calls": 0,
-            "reused_calls": prepared.reused_calls,
-            "labels": context.people.labels(prepared.plan_id).table.num_rows,
-            "warnings": list(prepared.warnings),
-        }
-    )
-
-
-def message_of(result: AuditResult | ReleaseResult) -> str:
-    """Say what a run came to, as the message of its last state."""
-    if isinstance(result, ReleaseResult):
-        return message(result.audit.position, result.audit.canaries, result.gated.lines)
-    return message(result.position, result.canaries)
-
-
 def message(position: str, canaries: Sequence[str], gate: Sequence[str] = ()) -> str:
     """Say how the gate is where it was asked, the position, what canaries showed, and what keeps the gate shut."""
-    return "\n".join([*gate[:1], _position(position), *_canaries(canaries), *gate[1:]])
+    return "\n".join([*gate[:1], f"Position: {position}", *_canaries(canaries), *gate[1:]])
 
 
-@singledispatch
-def lines_of(result: Result) -> list[str]:
-    """Write what a run came to for a person, line by line."""
-    raise TypeError(type(result))
-
-
-@lines_of.register
-def _(result: AuditResult) -> list[str]:
-    """Write the position first, then what failed, then how to go on."""
-    return [
-        _position(result.position),
-        *_canaries(result.canaries),
-        *(f"{about}: {reason}" for about, reason in result.failures),
-        *_notes(result.warnings),
-        f"{result.new_calls:,} new answers from the judge, {result.reused_calls:,} taken from the lake.",
-        "Ask the lake:",
-        *(f'  judge-audit lake sql --lake "{result.lake}" "{question}"' for question in result.questions),
-        f"Report: {result.report_path}",
-    ]
-
-
-@lines_of.register
-def _(result: ReleaseResult) -> list[str]:
-    audit = result.audit
-    report = f"Report: {audit.report_path}"
-    return [_position(audit.position), *_canaries(audit.canaries), report, *result.gated.lines]
-
-
-@lines_of.register
-def _(result: DryRun) -> list[str]:
-    figures, costs = result.document, result.costs
-    rungs, anchors = figures["rungs_per_ladder_item"], figures["anchors"]
-    sample, looks, built = figures["sight_items"], figures["sight_probes"], figures["pairs_built"]
-    more, tried, minutes = (
-        figures["chosen_calls_at_most"],
-        figures["tried_calls"],
-        figures["expected_minutes"],
-    )
-    canaries = say("canaries.report.plan", n=figures["canaries"], calls=figures["canary_calls"])
-    wait = f"About {minutes:.1f} minutes" if minutes >= SHORTEST else "A few seconds"
-    kept = f"; {tried} untouched pictures were tried, their answers are kept" if tried else ""
-    by_hand = figures["pairs"] - built
-    probes = (
-        f"{figures['probes']:,} {result.unit}: {figures['new_calls']:,} calls to the judge, "
-        f"{figures['reused_calls']:,} answers are in the lake already."
-    )
-    lines = [
-        (f"{figures['items']} items, {len(figures['axes'])} ladders with {rungs} rungs together.", True),
-        (f"{anchors} anchors are asked before anything else.", result.asks_anchors and anchors),
-        (canaries, figures["canaries"]),
-        (
-            f"{sample} of the items are shown {looks} times more, to find out what the judge can see.",
-            sample,
-        ),
-        (
-            f"{figures['pairs']} deliberate mismatches: {built} built by rule, {by_hand} made by hand.",
-            True,
-        ),
-        (probes, True),
-        (f"Up to {more:,} more follow: combined changes, chosen by these answers.", more),
-        (f"{wait} at {1000 * figures['seconds_per_call']:.1f} ms a call, one at a time{kept}.", True),
-        (costs.line, costs.cost is not None),
-    ]
-    return [*(line for line, applies in lines if applies), *_notes(figures["warnings"])]
-
-
-@lines_of.register
-def _(result: TableContents) -> list[str]:
-    figures = result.document
-    return [
-        f"{figures['items']:,} items from {figures['sources']} sources, {figures['reused_calls']:,} answers to them.",
-        f"{figures['labels']:,} labels of people on these items. Nothing is asked; it takes seconds.",
-        *_notes(figures["warnings"]),
-    ]
-
-
-def _position(position: str) -> str:
-    return f"Position: {position}"
+def _standing(result: AuditResult) -> list[str]:
+    return [f"Position: {result.position}", *_canaries(result.canaries)]
 
 
 def _canaries(lines: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ It is a look and no measurement: three pictures show that a score moves, not how
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -121,17 +121,8 @@ class Trial:
     def document(self) -> dict[str, Any]:
         """Give the trial as plain values."""
         return {
-            "pictures": [
-                {
-                    "item_id": shown.item_id,
-                    "prompt": shown.prompt,
-                    "scores": dict(shown.scores),
-                    "states": dict(shown.states),
-                    "raw": shown.raw,
-                }
-                for shown in self.pictures
-            ],
-            "looks": [{"name": look.name, "moved": look.moved, "why": look.why} for look in self.looks],
+            "pictures": [asdict(shown) for shown in self.pictures],
+            "looks": [asdict(look) for look in self.looks],
             "seconds_per_picture": self.seconds,
             "asked": self.asked,
             "cost": self.cost,
@@ -240,28 +231,26 @@ def stimuli_of(path: Path) -> tuple[list[tuple[str, Stimulus]], int]:
         InputError: If a column is missing, or one of the pictures cannot be used.
         UsageError: If the file cannot be read.
     """
-    told = read_rows(path)
-    check_columns(path, told.columns)
-    if told.faults:
-        raise InputError(told.faults)
-    rows = [{**row, "cluster": row.get("cluster") or row["item_id"]} for _, row in told.rows]
+    file_rows = read_rows(path)
+    check_columns(path, file_rows.columns)
+    if file_rows.faults:
+        raise InputError(file_rows.faults)
+    rows = [{**row, "cluster": row.get("cluster") or row["item_id"]} for _, row in file_rows.rows]
     if not rows:
         raise InputError([Fault(path.name, 0, "", "the file has no rows.")])
     chosen = set(choose_ladder_items(rows, PICTURES, SEED))
-    found: list[tuple[str, Stimulus]] = []
+    stimuli: list[tuple[str, Stimulus]] = []
     faults: list[Fault] = []
-    for number, row in told.rows:
-        if row["item_id"] not in chosen:
-            continue
-        try:
-            pixels = load_image(resolve_image(path.parent, row["image"])).pixels
-        except ImageError as error:
-            faults.append(Fault(path.name, number, "image", f"{row['image']}: {error}", row["item_id"]))
-            continue
-        found.append((row["item_id"], Stimulus(pixels, row["prompt"])))
+    for number, row in file_rows.rows:
+        if row["item_id"] in chosen:
+            try:
+                pixels = load_image(resolve_image(path.parent, row["image"])).pixels
+                stimuli.append((row["item_id"], Stimulus(pixels, row["prompt"])))
+            except ImageError as error:
+                faults.append(Fault(path.name, number, "image", f"{row['image']}: {error}", row["item_id"]))
     if faults:
         raise InputError(faults)
-    return found, len(rows)
+    return stimuli, len(rows)
 
 
 def smoke_test(
@@ -333,11 +322,14 @@ def try_judge(
             for shown, reply in zip(named, again, strict=True)
         ]
         asked, cost = asked + count, cost + sum(reply.cost for reply in again)
-        looks.append(
-            Look(name, _moved(before, after), "" if _both(before, after) else "no answers to compare")
-        )
+        both = [
+            abs(one - other)
+            for one, other in zip(before, after, strict=True)
+            if one is not None and other is not None
+        ]
+        looks.append(Look(name, max(both, default=None), "" if both else "no answers to compare"))
     calls = count_calls(items, axes, ladder_items=LADDER_ITEMS)
-    priced = isinstance(judge, PricedJudge) and bool(judge.currency)
+    price, currency = _price(judge, stimuli)
     return Trial(
         pictures=tuple(first),
         looks=tuple(looks),
@@ -346,8 +338,8 @@ def try_judge(
         cost=cost,
         items=items,
         calls=calls,
-        most_cost=_most_cost(judge, stimuli) * calls if priced else None,
-        currency=judge.currency if isinstance(judge, PricedJudge) else "",
+        most_cost=None if price is None else price * calls,
+        currency=currency,
     )
 
 
@@ -378,22 +370,12 @@ def _picture(judge: Judge, item_id: str, stimulus: Stimulus, reply: Reply) -> Pi
     )
 
 
-def _both(before: Sequence[float | None], after: Sequence[float | None]) -> list[tuple[float, float]]:
-    pairs = zip(before, after, strict=True)
-    return [(one, other) for one, other in pairs if one is not None and other is not None]
-
-
-def _moved(before: Sequence[float | None], after: Sequence[float | None]) -> float | None:
-    """Give the largest difference among pictures that have both scores."""
-    return max((abs(one - other) for one, other in _both(before, after)), default=None)
-
-
-def _most_cost(judge: Judge, stimuli: Sequence[Stimulus]) -> float:
-    """Price one picture of the kind that was shown."""
+def _price(judge: object, stimuli: Sequence[Stimulus]) -> tuple[float | None, str]:
+    """Give what one picture of the kind that was shown may cost at most, None without prices; and the currency."""
     if not isinstance(judge, PricedJudge):
-        return 0.0
+        return None, ""
     each = [judge.most_cost(entry.image.shape[0], entry.image.shape[1], entry.prompt) for entry in stimuli]
-    return sum(each) / len(each)
+    return sum(each) / len(each) if judge.currency else None, judge.currency
 
 
 def try_comparer(
@@ -431,19 +413,16 @@ def try_comparer(
         BothOrders(one[0], other[0], (answers[2 * at], answers[2 * at + 1]))
         for at, (one, other) in enumerate(chosen)
     )
-    priced = isinstance(judge, PricedJudge) and judge.currency
+    price, currency = _price(judge, [named[0][1]])
     ladders = 2 * LADDER_ITEMS * sum(len(axis.strengths) for axis in axes.values())
-    (height, width), prompt = named[0][1].image.shape[:2], named[0][1].prompt
-    each = judge.most_cost(height, width, prompt) if isinstance(judge, PricedJudge) else 0.0
+    alike = [one.choice == other.choice for one, other in zip(answers, again or answers, strict=True)]
     return PairTrial(
         pairs=pairs,
-        same=None
-        if again is None
-        else sum(a.choice == b.choice for a, b in zip(answers, again, strict=True)),
+        same=None if again is None else sum(alike),
         seconds=seconds,
         asked=len(questions) * (1 if again is None else 2),
         cost=sum(answer.cost for answer in [*answers, *(again or ())]),
         ladders=ladders,
-        most_cost=each * ladders if priced else None,
-        currency=judge.currency if isinstance(judge, PricedJudge) else "",
+        most_cost=None if price is None else price * ladders,
+        currency=currency,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -157,10 +158,9 @@ def _held(
 def _says_the_same(document: Mapping[str, Any], page: str) -> bool:
     """Write the page again from its content and its own pictures, and compare."""
     pictures = {picture_digest(uri): uri for uri in PICTURE.findall(page)}
-    try:
+    with suppress(AuditError, jinja2.TemplateError, LookupError, TypeError, ValueError, AttributeError):
         return render(document, pictures) == page
-    except (AuditError, jinja2.TemplateError, LookupError, TypeError, ValueError, AttributeError):
-        return False  # content that no page can be made of was not written by us
+    return False  # content that no page can be made of was not written by us
 
 
 def _rows(

@@ -76,7 +76,6 @@ def demo(
 
 def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json: bool) -> None:
     """Import published ratings and replies, and audit both judges beside the people."""
-    from judge_audit.audits.run_summary import lines_of
     from judge_audit.demo.published import JUDGES, card_path, import_published
     from judge_audit.lake import Lake
 
@@ -93,7 +92,7 @@ def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json
         documents.append(result.document)
         if not as_json:
             typer.echo(f"\n{judge}")
-            for line in lines_of(result):
+            for line in result.lines:
                 typer.echo(line)
     if as_json:
         print_json(documents)
@@ -149,23 +148,20 @@ def release(
     as_json: bool = AS_JSON,
 ) -> None:
     """Audit a candidate and ask the gate. Exit codes: 0 open, 1 shut, 2 cannot be asked, 3 the machinery failed."""
-    from judge_audit.audits.run_summary import lines_of
     from judge_audit.core.progress import shown
 
     overrides = {"judge": judge, "lake": lake, "report": report, "runner": runner, "workers": workers}
     configuration = configured(file, overrides)
     with shown() as progress:
         answer = find_flow("release")(configuration, progress=progress, use=use, baseline=baseline)
-    print_result(answer.document, lines_of(answer), as_json=as_json)
+    print_result(answer.document, answer.lines, as_json=as_json)
     raise typer.Exit(answer.code)
 
 
 def _audit(configuration: Configuration, *, dry_run: bool, as_json: bool) -> None:
     """Hand a configuration to the audit flow and print what it came to."""
-    from judge_audit.audits.run_summary import lines_of
-
     result = _result(configuration, dry_run=dry_run)
-    print_result(result.document, lines_of(result), as_json=as_json)
+    print_result(result.document, result.lines, as_json=as_json)
 
 
 def _result(configuration: Configuration, *, dry_run: bool) -> Any:  # noqa: ANN401 - the flows' own type

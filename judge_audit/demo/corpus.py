@@ -20,7 +20,7 @@ from judge_audit.demo.scenes import STYLES, make_scene, prompt_of
 from judge_audit.stimuli.planning.probes import choose_ladder_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -86,11 +86,11 @@ def cut_crops(count: int, size: int, seed: int) -> list[Crop]:
     Returns:
         The crops, spread evenly over the photographs.
     """
-    held = {name: read_photograph(name) for name in PHOTOGRAPHS}
+    photographs = {name: read_photograph(name) for name in PHOTOGRAPHS}
     crops = []
     for index in range(count):
-        name, number = tuple(held)[index % len(held)], index // len(held)
-        picture = held[name]
+        name, number = tuple(photographs)[index % len(photographs)], index // len(photographs)
+        picture = photographs[name]
         rng = np.random.default_rng([13, seed, index])
         short = min(picture.shape[:2])
         side = int(rng.integers(int(short * _SMALLEST_SHARE), short + 1))
@@ -110,7 +110,6 @@ SIDE = 320
 """Pixels; small enough that the default judge answers some five thousand probes in well under a minute."""
 
 SEED = 20
-COLUMNS = ("item_id", "source", "prompt", "image", "topic", "cluster")
 _SEAL = "corpus.json"
 
 
@@ -129,13 +128,15 @@ def write_demo_corpus(folder: Path, *, size: int = SIDE) -> Path:
         return listing
     (folder / "images").mkdir(parents=True, exist_ok=True)
     rows, drawings = _planned(size)
+
+    def write(row: dict[str, str], draw: Callable[[], NDArray[np.uint8]]) -> str:
+        content = png_of(draw())
+        _replace(folder / row["image"], content)
+        return _digest(content)
+
     with ThreadPoolExecutor(max_workers=2) as pool:
-        digests = list(pool.map(lambda row, draw: _write(folder / row["image"], draw()), rows, drawings))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    _replace(listing, text.getvalue().encode())
+        digests = list(pool.map(write, rows, drawings))
+    _replace(listing, csv_of(rows))
     seal = {
         "size": size,
         "items": _digest(listing.read_bytes()),
@@ -163,37 +164,39 @@ def _planned(size: int) -> tuple[list[dict[str, str]], list[Callable[[], NDArray
     drawings: list[Callable[[], NDArray[np.uint8]]] = []
     for crop in cut_crops(ITEMS_PER_SOURCE, size, SEED):
         item_id = f"photo-{crop.photograph}-{crop.number:02d}"
-        rows.append(_row(item_id, "photographs", PHOTOGRAPHS[crop.photograph], "photograph", crop.photograph))
+        rows.append(
+            item_row(item_id, "photographs", PHOTOGRAPHS[crop.photograph], "photograph", crop.photograph)
+        )
         drawings.append(lambda pixels=crop.pixels: pixels)  # type: ignore[misc]
     for turn, style in enumerate(STYLES):
         for index in range(ITEMS_PER_SOURCE):
             scene = make_scene(turn * 1000 + index)
             item_id = f"{style}-{index:03d}"
-            rows.append(_row(item_id, f"{style} scenes", prompt_of(scene, style), scene.setting, item_id))
+            rows.append(item_row(item_id, f"{style} scenes", prompt_of(scene, style), scene.setting, item_id))
             drawings.append(lambda scene=scene, style=style: draw_scene(scene, style, size))  # type: ignore[misc]
     return rows, drawings
 
 
-def _row(item_id: str, source: str, prompt: str, topic: str, cluster: str) -> dict[str, str]:
-    """Make one row of the items file."""
-    image = f"images/{item_id}.png"
-    return {
-        "item_id": item_id,
-        "source": source,
-        "prompt": prompt,
-        "image": image,
-        "topic": topic,
-        "cluster": cluster,
-    }
+def item_row(item_id: str, source: str, prompt: str, topic: str, cluster: str) -> dict[str, str]:
+    """Make one row of an items file whose pictures are in the folder `images`."""
+    row = {"item_id": item_id, "source": source, "prompt": prompt, "image": f"images/{item_id}.png"}
+    return {**row, "topic": topic, "cluster": cluster}
 
 
-def _write(path: Path, pixels: NDArray[np.uint8]) -> str:
-    """Write one picture as PNG, quickly rather than tightly packed; give its digest."""
+def csv_of(rows: Sequence[dict[str, str]]) -> bytes:
+    """Write rows as a CSV file."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def png_of(pixels: NDArray[np.uint8]) -> bytes:
+    """Write a picture as PNG, quickly rather than tightly packed."""
     done, content = cv2.imencode(".png", pixels[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 1])
     assert done
-    written = content.tobytes()
-    _replace(path, written)
-    return _digest(written)
+    return bytes(content)
 
 
 def _replace(path: Path, content: bytes) -> None:

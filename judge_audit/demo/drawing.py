@@ -1,6 +1,6 @@
 """Draws scenes in two styles: a flat illustration, and lit solids as a camera would see them.
 
-Brushes: Brushes: polygons with light on them, grounds with texture, and what a camera adds.
+Brushes: polygons with light on them, grounds with texture, and what a camera adds.
 
 Everything is NumPy and OpenCV drawing on float32 canvases of shape (height, width, 3), levels 0 to 255.
 """
@@ -88,10 +88,10 @@ def cover(points: NDArray[np.float64], height: int, width: int) -> tuple[tuple[s
 
 def lay(canvas: Canvas, points: NDArray[np.float64], paint: Canvas | Colour, strength: float = 1.0) -> None:
     """Lay paint over the pixels a polygon covers."""
-    found = cover(points, *canvas.shape[:2])
-    if found is None:
+    covered = cover(points, *canvas.shape[:2])
+    if covered is None:
         return
-    place, share = found
+    place, share = covered
     veil = (share * strength)[..., None]
     under = canvas[place]
     colour = np.asarray(paint, np.float32) if isinstance(paint, tuple) else paint[place]
@@ -131,10 +131,10 @@ def shade(
         light: The light.
         grit: Surface noise of the canvas's size (height, width), about ±1.
     """
-    found = cover(points, *canvas.shape[:2])
-    if found is None:
+    covered = cover(points, *canvas.shape[:2])
+    if covered is None:
         return
-    place, share = found
+    place, share = covered
     if how == "glow":
         lit = np.broadcast_to(colour * 1.02, (*share.shape, 3))
     elif how == "plain":
@@ -166,17 +166,13 @@ def fill(
         how: How it takes light.
         side: -1 when light comes from the right, +1 from the left.
     """
-    found = cover(points, *canvas.shape[:2])
-    if found is None:
+    covered = cover(points, *canvas.shape[:2])
+    if covered is None:
         return
-    place, share = found
-    under = canvas[place]
-    under += (
-        (colour * 0.80 - under) * share[..., None]
-        if how in ("round", "tube")
-        else (colour - under) * share[..., None]
-    )
-    if how not in ("round", "tube"):
+    place, share = covered
+    is_bent, under = how in ("round", "tube"), canvas[place]
+    under += ((colour * 0.80 if is_bent else colour) - under) * share[..., None]
+    if not is_bent:
         return
     reach = np.ptp(points, axis=0)
     moved = cover(
@@ -187,11 +183,11 @@ def fill(
     rows = slice(max(place[0].start, moved[0][0].start), min(place[0].stop, moved[0][0].stop))
     columns = slice(max(place[1].start, moved[0][1].start), min(place[1].stop, moved[0][1].stop))
     both = [
-        found_share[
+        part[
             rows.start - where[0].start : rows.stop - where[0].start,
             columns.start - where[1].start : columns.stop - where[1].start,
         ]
-        for where, found_share in (found, moved)
+        for where, part in (covered, moved)
     ]
     lit = canvas[rows, columns]
     lit += (colour - lit) * np.minimum(both[0], both[1])[..., None]
@@ -213,13 +209,12 @@ def expose(
     Returns:
         8-bit sRGB pixels.
     """
-    seen = cv2.GaussianBlur(canvas, (0, 0), softness) if softness >= 0.3 else canvas
-    seen = seen * np.float32(gain * contrast) + np.float32(118 * (1 - contrast))
+    photograph = cv2.GaussianBlur(canvas, (0, 0), softness) if softness >= 0.3 else canvas
+    photograph = photograph * np.float32(gain * contrast) + np.float32(118 * (1 - contrast))
     if grain > 0:
-        dots = np.empty((*seen.shape[:2], 1), np.float32)
-        dots[..., 0] = rng.standard_normal(seen.shape[:2], dtype=np.float32)
-        seen = seen + dots * np.float32(grain)
-    return np.clip(np.rint(seen), 0, 255).astype(np.uint8)
+        dots = rng.standard_normal((*photograph.shape[:2], 1), dtype=np.float32)
+        photograph = photograph + dots * np.float32(grain)
+    return np.clip(np.rint(photograph), 0, 255).astype(np.uint8)
 
 
 SHORE = 0.88

@@ -7,15 +7,13 @@ pixels differ where the damage is, and nowhere else; what is wrong is known exac
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from judge_audit.core.digests import draw_seed
+from judge_audit.demo.corpus import csv_of, item_row, png_of
 from judge_audit.demo.drawing import draw_scene
 from judge_audit.demo.scenes import CHOICES, NUMBERS, SIZES, STYLES, Camera, Placed, Scene, plural, prompt_of
 from judge_audit.demo.shapes import ARMS, COLOURS, FINGERS, Figure, reach
@@ -29,6 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_audit.demo.scenes import Style
+
+    Change = tuple[Scene, str] | Unsuited
+    """The changed scene and what was done, in one sentence; or why it cannot be done."""
 
 SHARP = Camera(softness=0.0012, grain=1.2)
 POOR = Camera(softness=0.0125, grain=26.0)
@@ -65,29 +66,27 @@ def truth_of(shown: Scene, asked: Scene) -> Truth:
     )
 
 
-def _share(held: list[bool]) -> float:
-    return sum(held) / len(held)
+def _share(holds: list[bool]) -> float:
+    return sum(holds) / len(holds)
 
 
 def _statements(shown: Scene, asked: Scene) -> list[bool]:
     """Say of each statement of a prompt whether it holds."""
-    held = [shown.hour == asked.hour, shown.setting == asked.setting]
+    holds = [shown.hour == asked.hour, shown.setting == asked.setting]
     if asked.figure is not None:
-        held.append(shown.figure is not None and shown.figure.colour == asked.figure.colour)
+        holds.append(shown.figure is not None and shown.figure.colour == asked.figure.colour)
     for kind in sorted({thing.thing for thing in asked.placed}):
-        seen, told = (
-            sorted(it.colour for it in scene.placed if it.thing == kind) for scene in (shown, asked)
-        )
-        held += [len(seen) == len(told), set(seen) == set(told)]
-    return held
+        colours, wanted = ([it.colour for it in scene.placed if it.thing == kind] for scene in (shown, asked))
+        holds += [len(colours) == len(wanted), set(colours) == set(wanted)]
+    return holds
 
 
 def _structures(scene: Scene) -> list[bool]:
     """Say of arms, hands and reflection whether they are right."""
-    held = [scene.mirrored is None or scene.mirrored == scene.placed]
+    right = [scene.mirrored is None or scene.mirrored == scene.placed]
     if scene.figure is not None:
-        held += [scene.figure.arms == ARMS, all(count == FINGERS for count in scene.figure.fingers)]
-    return held
+        right += [scene.figure.arms == ARMS, all(count == FINGERS for count in scene.figure.fingers)]
+    return right
 
 
 def _quality(scene: Scene) -> float:
@@ -190,11 +189,14 @@ def damage_scene(scene: Scene, kind: str, variant: str, seed: int) -> Damaged | 
     """
     if variant not in DAMAGES[kind]:
         raise KeyError(variant)
+    if scene.figure is None and variant in _OF_PERSON:
+        return Unsuited(_OF_PERSON[variant])
     rng = np.random.default_rng(draw_seed(seed, "scenes", kind, variant, str(scene.seed)))
-    return _WAYS[variant](scene, rng)
+    change = _CHANGES[variant](scene, rng)
+    return change if isinstance(change, Unsuited) else Damaged(*change)
 
 
-def _count(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
+def _count(scene: Scene, rng: np.random.Generator) -> Change:
     """Show more or fewer of a thing than the prompt asks for."""
     kinds = sorted({thing.thing for thing in scene.placed})
     kind = kinds[int(rng.integers(len(kinds)))]
@@ -202,20 +204,15 @@ def _count(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
     if len(of_kind) > 1:
         gone = set(of_kind[1:])
         kept = tuple(thing for thing in scene.placed if thing not in gone)
-        told = f"{_so_many(len(of_kind), kind)} asked for, one shown."
-        return Damaged(replace(scene, placed=kept), told)
-    side = _side(scene)
-    free = range(len(scene.placed), SLOTS)
-    more = [_placed(kind, of_kind[0].colour, slot, side, scene.setting) for slot in list(free)[:2]]
+        asked_for = f"{NUMBERS[len(of_kind)].capitalize()} {plural(kind)}"
+        return replace(scene, placed=kept), f"{asked_for} asked for, one shown."
+    free = list(range(len(scene.placed), SLOTS))[:2]
+    more = [_placed(kind, of_kind[0].colour, slot, _side(scene), scene.setting) for slot in free]
     if not more:
         return Unsuited("there is no room for more things.")
-    told = f"One {kind} asked for, {NUMBERS[1 + len(more)]} shown."
-    return Damaged(replace(scene, placed=(*scene.placed, *more)), told)
-
-
-def _so_many(count: int, kind: str) -> str:
-    """Say how many of a thing."""
-    return f"{NUMBERS[count].capitalize()} {plural(kind)}"
+    return replace(
+        scene, placed=(*scene.placed, *more)
+    ), f"One {kind} asked for, {NUMBERS[1 + len(more)]} shown."
 
 
 def _side(scene: Scene) -> int:
@@ -229,88 +226,67 @@ def _other_colour(thing: Placed, rng: np.random.Generator) -> str:
     return others[int(rng.integers(len(others)))]
 
 
-def _colour(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
+def _colour(scene: Scene, rng: np.random.Generator) -> Change:
     """Show all things of a kind in another colour."""
     thing = scene.placed[int(rng.integers(len(scene.placed)))]
     new = _other_colour(thing, rng)
     placed = tuple(replace(it, colour=new) if it.thing == thing.thing else it for it in scene.placed)
-    return Damaged(
-        replace(scene, placed=placed), f"{thing.colour.capitalize()} {thing.thing} asked for, {new} shown."
-    )
+    return replace(scene, placed=placed), f"{thing.colour.capitalize()} {thing.thing} asked for, {new} shown."
 
 
-def _hour(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
+def _hour(scene: Scene, _: np.random.Generator) -> Change:
     """Show another hour."""
-    del rng
     new = "night" if scene.hour == "noon" else "noon"
-    return Damaged(replace(scene, hour=new), f"{scene.hour.capitalize()} asked for, {new} shown.")
+    return replace(scene, hour=new), f"{scene.hour.capitalize()} asked for, {new} shown."
 
 
-def _camera(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
+def _camera(scene: Scene, _: np.random.Generator) -> Change:
     """Photograph it badly."""
-    del rng
     told = f"Blurred with a sigma of {POOR.softness:.2%} of the side, with grain of {POOR.grain:g} levels."
-    return Damaged(replace(scene, camera=POOR), told)
+    return replace(scene, camera=POOR), told
 
 
-def _banned(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
+def _banned(scene: Scene, rng: np.random.Generator) -> Change:
     """Lay a badge over the picture, clear of the person and of the space beside the logo."""
     x = 0.5 + _side(scene) * float(rng.uniform(0.30, 0.36))
     badge = Placed("badge", "red", round(x, 4), 0.215, 0.20)
-    return Damaged(replace(scene, marks=(*scene.marks, badge)), "A banned badge is laid over the picture.")
+    return replace(scene, marks=(*scene.marks, badge)), "A banned badge is laid over the picture."
 
 
-def _margin(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
-    """Push the person over the edge."""
-    del rng
-    if scene.figure is None:
-        return Unsuited("there is no person to push.")
-    figure = replace(scene.figure, x=0.5 + _side(scene) * 0.37)
-    return Damaged(replace(scene, figure=figure), "The person is pushed to the edge, one hand beyond it.")
-
-
-def _filled(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
+def _filled(scene: Scene, _: np.random.Generator) -> Change:
     """Fill the space beside the logo."""
-    del rng
     copy = Placed("copy", "yellow", round(0.5 - _side(scene) * 0.135, 4), 0.185, 0.155)
-    return Damaged(
-        replace(scene, marks=(*scene.marks, copy)), "The space beside the logo is filled with copy."
-    )
+    return replace(scene, marks=(*scene.marks, copy)), "The space beside the logo is filled with copy."
 
 
-def _with_figure(
-    change: Callable[[Figure, np.random.Generator], tuple[Figure, str]],
-) -> Callable[[Scene, np.random.Generator], Damaged | Unsuited]:
-    """Make a damage of a person's structure."""
+def _person(variant: str) -> Callable[[Scene, np.random.Generator], Change]:
+    """Give what does one of the damages of a person, who is there."""
 
-    def way(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
-        if scene.figure is None:
-            return Unsuited("there is no person in it.")
-        figure, told = change(scene.figure, rng)
-        return Damaged(replace(scene, figure=figure), told)
+    def change(scene: Scene, rng: np.random.Generator) -> Change:
+        figure = scene.figure
+        assert figure is not None
+        arms, fingers = figure.arms, figure.fingers
+        if variant == "margin":
+            changed = replace(figure, x=0.5 + _side(scene) * 0.37)
+            told = "The person is pushed to the edge, one hand beyond it."
+        elif variant == "extra_arm":
+            inner = "third left" if figure.x > 0.5 else "third right"
+            changed = replace(figure, arms=(*arms, inner), fingers=(*fingers, FINGERS))
+            told = "The person has a third arm."
+        elif variant == "missing_arm":
+            at = int(rng.integers(len(arms)))
+            changed = replace(figure, arms=(arms[at],), fingers=(fingers[at],))
+            told = "The person has one arm."
+        else:
+            at, count = int(rng.integers(len(fingers))), (2, 9)[int(rng.integers(2))]
+            changed = replace(figure, fingers=(*fingers[:at], count, *fingers[at + 1 :]))
+            told = f"The {arms[at]} hand has {count} fingers."
+        return replace(scene, figure=changed), told
 
-    return way
-
-
-def _extra_arm(figure: Figure, rng: np.random.Generator) -> tuple[Figure, str]:
-    del rng
-    inner = "third left" if figure.x > 0.5 else "third right"
-    more = replace(figure, arms=(*figure.arms, inner), fingers=(*figure.fingers, FINGERS))
-    return more, "The person has a third arm."
-
-
-def _missing_arm(figure: Figure, rng: np.random.Generator) -> tuple[Figure, str]:
-    at = int(rng.integers(len(figure.arms)))
-    return replace(figure, arms=(figure.arms[at],), fingers=(figure.fingers[at],)), "The person has one arm."
-
-
-def _fingers(figure: Figure, rng: np.random.Generator) -> tuple[Figure, str]:
-    at, count = int(rng.integers(len(figure.fingers))), (2, 9)[int(rng.integers(2))]
-    fingers = tuple(count if number == at else given for number, given in enumerate(figure.fingers))
-    return replace(figure, fingers=fingers), f"The {figure.arms[at]} hand has {count} fingers."
+    return change
 
 
-def _reflection(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
+def _reflection(scene: Scene, rng: np.random.Generator) -> Change:
     """Let the lake show something else."""
     if scene.setting != "lake":
         return Unsuited("there is no water that reflects it.")
@@ -319,30 +295,31 @@ def _reflection(scene: Scene, rng: np.random.Generator) -> Damaged | Unsuited:
     new = _other_colour(thing, rng)
     others = tuple(it for number, it in enumerate(scene.placed) if number != at)
     if rng.integers(2):
-        return Damaged(replace(scene, mirrored=others), f"The {thing.thing} has no reflection.")
+        return replace(scene, mirrored=others), f"The {thing.thing} has no reflection."
     mirrored = (*others, replace(thing, colour=new))
-    return Damaged(replace(scene, mirrored=mirrored), f"The {thing.colour} {thing.thing} is reflected {new}.")
+    return replace(scene, mirrored=mirrored), f"The {thing.colour} {thing.thing} is reflected {new}."
 
 
-_WAYS: dict[str, Callable[[Scene, np.random.Generator], Damaged | Unsuited]] = {
+_OF_PERSON = {
+    "margin": "there is no person to push.",
+    **dict.fromkeys(("extra_arm", "missing_arm", "fingers"), "there is no person in it."),
+}
+"""Damages of a person, and what is said where there is none."""
+
+_CHANGES: dict[str, Callable[[Scene, np.random.Generator], Change]] = {
     "count": _count,
     "colour": _colour,
     "hour": _hour,
     "camera": _camera,
     "banned": _banned,
-    "margin": _margin,
     "filled": _filled,
-    "extra_arm": _with_figure(_extra_arm),
-    "missing_arm": _with_figure(_missing_arm),
-    "fingers": _with_figure(_fingers),
     "reflection": _reflection,
+    **{variant: _person(variant) for variant in _OF_PERSON},
 }
 
 
 SIDE = 320
 SEEDS_APART = 10_000
-ITEM_COLUMNS = ("item_id", "source", "prompt", "image", "topic", "cluster")
-PAIR_COLUMNS = ("pair_id", "kind", "variant", "intact", "damaged", "constructed", "told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,19 +418,9 @@ def write_scene_pairs(folder: Path, count: int, seed: int, *, size: int = SIDE) 
         for member, pixels in (("intact", pair.intact), ("damaged", pair.made.pixels)):
             assert pixels is not None
             name = f"{pair.pair_id}-{member}"
-            done, content = cv2.imencode(".png", pixels[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 1])
-            assert done
-            (folder / "images" / f"{name}.png").write_bytes(content.tobytes())
-            items.append(
-                {
-                    "item_id": name,
-                    "source": f"{pair.style} scenes",
-                    "prompt": pair.prompt,
-                    "image": f"images/{name}.png",
-                    "topic": pair.scene.setting,
-                    "cluster": pair.pair_id,
-                }
-            )
+            (folder / "images" / f"{name}.png").write_bytes(png_of(pixels))
+            source = f"{pair.style} scenes"
+            items.append(item_row(name, source, pair.prompt, pair.scene.setting, pair.pair_id))
         pairs.append(
             {
                 "pair_id": pair.pair_id,
@@ -465,17 +432,7 @@ def write_scene_pairs(folder: Path, count: int, seed: int, *, size: int = SIDE) 
                 "told": pair.made.told,
             }
         )
-    return (
-        _listing(folder / "items.csv", ITEM_COLUMNS, items),
-        _listing(folder / "pairs.csv", PAIR_COLUMNS, pairs),
-    )
-
-
-def _listing(path: Path, columns: tuple[str, ...], rows: list[dict[str, str]]) -> Path:
-    """Write a CSV file."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    path.write_text(text.getvalue(), encoding="utf-8")
-    return path
+    listing, manifest = folder / "items.csv", folder / "pairs.csv"
+    listing.write_bytes(csv_of(items))
+    manifest.write_bytes(csv_of(pairs))
+    return listing, manifest

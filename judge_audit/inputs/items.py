@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,10 +74,7 @@ def read_items(
     path = Path(path)
     file_rows = read_rows(path)
     check_columns(path, file_rows.columns)
-    unused_columns = sorted(set(file_rows.columns) - {*REQUIRED, *OPTIONAL})
-    warnings = (
-        [f"Columns of {path.name} that are not used: {', '.join(unused_columns)}."] if unused_columns else []
-    )
+    warnings = unused_note(path, file_rows.columns, (*REQUIRED, *OPTIONAL))
     faults = [*file_rows.faults, *_row_faults(path, file_rows.rows, needs_prompt=needs_prompt)]
     bad = {fault.row for fault in faults}
     good: list[ItemsRow] = []
@@ -98,6 +96,12 @@ def read_items(
     return ItemsRead(table, tuple(sorted(faults)), tuple(warnings))
 
 
+def unused_note(path: Path, columns: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Say which columns of a file are not used, if any."""
+    unused = sorted(set(columns) - set(known))
+    return [f"Columns of {path.name} that are not used: {', '.join(unused)}."] if unused else []
+
+
 def check_columns(path: Path, columns: Sequence[str]) -> None:
     """See that an items file has the columns it needs.
 
@@ -117,30 +121,22 @@ def _row_faults(
     """Find what is wrong with rows before any picture is opened."""
     faults: list[Fault] = []
     first: dict[str, int] = {}
+    needed = ("item_id", "source", "image", *(["prompt"] if needs_prompt else []))
     for number, row in rows:
-        item_id = row["item_id"]
-        empty = ["item_id", "source", "image", *(["prompt"] if needs_prompt else [])]
-        faults += [
-            Fault(path.name, number, name, "it is empty.", item_id) for name in empty if not row[name].strip()
-        ]
+        item_id, faces = row["item_id"], row.get("face_count", "").strip()
+        wrong = [(name, "it is empty.") for name in needed if not row[name].strip()]
         if row["source"] == POOLED:
-            faults.append(
-                Fault(path.name, number, "source", "“*” is kept for figures over all sources.", item_id)
-            )
+            wrong.append(("source", "“*” is kept for figures over all sources."))
         if item_id.strip() and item_id in first:
-            faults.append(
-                Fault(
-                    path.name, number, "item_id", f"“{item_id}” stands in row {first[item_id]} too.", item_id
-                )
-            )
+            wrong.append(("item_id", f"“{item_id}” stands in row {first[item_id]} too."))
         first.setdefault(item_id, number)
-        faces = row.get("face_count", "").strip()
         if faces and not faces.removesuffix(".0").isdecimal():
-            said = f"“{faces}” is not a whole number of faces; leave it empty where nobody has counted."
-            faults.append(Fault(path.name, number, "face_count", said, item_id))
-        if not is_part_box(row.get("part_box", "")):
-            said = f"“{row['part_box']}” is no part; write left top right bottom as shares, such as 0.4 0.2 0.6 0.5."
-            faults.append(Fault(path.name, number, "part_box", said, item_id))
+            message = f"“{faces}” is not a whole number of faces; leave it empty where nobody has counted."
+            wrong.append(("face_count", message))
+        if not is_part_box(box := row.get("part_box", "")):
+            message = f"“{box}” is no part; write left top right bottom as shares, such as 0.4 0.2 0.6 0.5."
+            wrong.append(("part_box", message))
+        faults += [Fault(path.name, number, column, message, item_id) for column, message in wrong]
     return faults
 
 
@@ -155,9 +151,13 @@ def _load_all(
         try:
             item = _item(path, row, limits)
             column = "mask"
-            return item | _mask(path, row, (item["height"] or 0, item["width"] or 0), limits)
+            item |= {"mask_uri": None, "mask_digest": None}
+            if row.get("mask", "").strip():
+                uri, size = resolve_image(path.parent, row["mask"]), (item["height"] or 0, item["width"] or 0)
+                item |= {"mask_uri": uri, "mask_digest": mask_digest(load_mask(uri, size, limits))}
         except ImageError as error:
             return Fault(path.name, number, column, f"{row[column]}: {error}", row["item_id"])
+        return item
 
     with ThreadPoolExecutor(max_workers=4, thread_name_prefix="decode") as pool:
         yield from pool.map(load, rows)
@@ -196,19 +196,8 @@ def file_columns(uri: str, image: LoadedImage) -> ItemsRow:
     }
 
 
-def _mask(path: Path, row: Mapping[str, str], size: tuple[int, int], limits: ImageLimits) -> ItemsRow:
-    """Read the mask of a row, if it names one."""
-    if not row.get("mask", "").strip():
-        return {"mask_uri": None, "mask_digest": None}
-    uri = resolve_image(path.parent, row["mask"])
-    return {"mask_uri": uri, "mask_digest": mask_digest(load_mask(uri, size, limits))}
-
-
 def _notes(path: Path, rows: Sequence[ItemsRow]) -> list[str]:
     """Say what was done to pictures, once per kind of change."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        for note in filter(None, row["image_notes"].split("; ")):
-            note = "only the first frame used" if note.startswith("first of") else note  # noqa: PLW2901
-            counts[note] = counts.get(note, 0) + 1
+    notes = (note for row in rows for note in row["image_notes"].split("; ") if note)
+    counts = Counter("only the first frame used" if note.startswith("first of") else note for note in notes)
     return [f"{path.name}: {count} pictures: {note}." for note, count in sorted(counts.items())]

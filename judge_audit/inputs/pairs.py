@@ -6,6 +6,7 @@ apart everywhere after: a manifest that holds both says so.
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.errors import Fault, InputError
 from judge_audit.core.row_files import missing_columns, read_rows
 from judge_audit.core.vocabulary import POOLED
-from judge_audit.inputs.items import file_columns
+from judge_audit.inputs.items import file_columns, unused_note
 from judge_audit.stimuli.images import ImageError, ImageLimits, load_image, resolve_image
 from judge_audit.stimuli.mismatches.kind import DIMENSIONS
 from judge_audit.stimuli.planning.mismatches import Member, Pair
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from judge_audit.stimuli.mismatches.kind import Kind
 
@@ -48,16 +49,6 @@ class PairsRead:
     pairs: tuple[Pair, ...]
     warnings: tuple[str, ...]
     imports: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def by_hand(self) -> tuple[Pair, ...]:
-        """The pairs that people made."""
-        return tuple(pair for pair in self.pairs if not pair.constructed)
-
-    @property
-    def constructed(self) -> tuple[Pair, ...]:
-        """The pairs that a rule built."""
-        return tuple(pair for pair in self.pairs if pair.constructed)
 
 
 def read_pairs(
@@ -87,19 +78,24 @@ def read_pairs(
     faults = [*file_rows.faults, *_row_faults(path, file_rows.rows, kinds)]
     reader = _Reader(path, known, limits or ImageLimits())
     pairs: list[Pair] = []
-    for found in _read_all(reader, file_rows.rows):
-        if isinstance(found, Pair):
-            pairs.append(found)
-        else:
-            faults += found
+    with ThreadPoolExecutor(max_workers=4, thread_name_prefix="decode") as pool:
+        for outcome in pool.map(reader.pair, file_rows.rows):
+            if isinstance(outcome, Pair):
+                pairs.append(outcome)
+            else:
+                faults += outcome
     faults += _taint_faults(path, file_rows.rows, pairs, kinds)
     if faults:
         raise InputError(sorted(set(faults)), ADVICE)
     if not pairs:
         raise InputError([Fault(path.name, 0, "", "the file has no rows.")], ADVICE)
-    return PairsRead(
-        tuple(sorted(pairs, key=lambda pair: pair.pair_id)), tuple(_warnings(path, file_rows.columns, pairs))
-    )
+    warnings = unused_note(path, file_rows.columns, (*REQUIRED, *OPTIONAL))
+    built = sum(pair.constructed for pair in pairs)
+    if 0 < built < len(pairs):
+        warnings.append(
+            f"{path.name} holds {built} constructed and {len(pairs) - built} hand-made pairs; they are told apart."
+        )
+    return PairsRead(tuple(sorted(pairs, key=lambda pair: pair.pair_id)), tuple(warnings))
 
 
 def _row_faults(
@@ -109,19 +105,24 @@ def _row_faults(
     faults: list[Fault] = []
     first: dict[str, int] = {}
     for number, row in rows:
-        said = [(name, "it is empty.") for name in REQUIRED if not row[name].strip()]
-        pair_id, kind = row["pair_id"].strip(), row["kind"].strip()
+        wrong = [(name, "it is empty.") for name in REQUIRED if not row[name].strip()]
+        pair_id, kind, hold = row["pair_id"].strip(), row["kind"].strip(), _names(row)
         if pair_id and pair_id in first:
-            said.append(("pair_id", f"“{pair_id}” stands in row {first[pair_id]} too."))
+            wrong.append(("pair_id", f"“{pair_id}” stands in row {first[pair_id]} too."))
         first.setdefault(pair_id, number)
         if kind and kind not in kinds:
-            said.append(("kind", f"there is no kind “{kind}”; the kinds are {', '.join(sorted(kinds))}."))
+            wrong.append(("kind", f"there is no kind “{kind}”; the kinds are {', '.join(sorted(kinds))}."))
         if row.get("constructed", "").strip().lower() not in YES | NO:
-            said.append(("constructed", f"“{row['constructed']}” is neither true nor false."))
+            wrong.append(("constructed", f"“{row['constructed']}” is neither true nor false."))
         if row.get("source", "").strip() == POOLED:
-            said.append(("source", "“*” is kept for figures over all sources."))
-        faults += [Fault(path.name, number, column, message) for column, message in said]
-        faults += _hold_faults(path, number, row, kinds.get(kind))
+            wrong.append(("source", "“*” is kept for figures over all sources."))
+        unknown = [name for name in hold if name not in DIMENSIONS]
+        wrong += [
+            ("hold", f"there is no dimension “{name}”; they are {', '.join(DIMENSIONS)}.") for name in unknown
+        ]
+        if kind in kinds and (damaged := kinds[kind].damages) in hold:
+            wrong.append(("hold", f"{damaged} is what {kinds[kind].name} damages; it cannot hold."))
+        faults += [Fault(path.name, number, column, message) for column, message in wrong]
     return faults
 
 
@@ -136,29 +137,17 @@ def _taint_faults(
     known = [pair for pair in pairs if pair.kind in kinds]
     damaged = {(name, "", ""): pair.pair_id for pair in known if (name := pair.taints(kinds[pair.kind]))}
     damaged |= {pair.damaged.key: pair.pair_id for pair in known if pair.damaged.uri}
-    said = "it is the damaged member of pair “{other}”; an intact member is an undamaged item."
+    message = "it is the damaged member of pair “{other}”; an intact member is an undamaged item."
     return [
-        Fault(path.name, numbers[pair.pair_id], "intact", said.format(other=damaged[pair.intact.key]))
+        Fault(path.name, numbers[pair.pair_id], "intact", message.format(other=damaged[pair.intact.key]))
         for pair in pairs
         if pair.intact.key in damaged
     ]
 
 
-def _hold_faults(path: Path, number: int, row: Mapping[str, str], kind: Kind | None) -> list[Fault]:
-    """Find what is wrong with the dimensions that must hold."""
-    unknown_names = [name for name in _names(row) if name not in DIMENSIONS]
-    said = [f"there is no dimension “{name}”; they are {', '.join(DIMENSIONS)}." for name in unknown_names]
-    if kind is not None and kind.damages in _names(row):
-        said.append(f"{kind.damages} is what {kind.name} damages; it cannot hold.")
-    return [Fault(path.name, number, "hold", message) for message in said]
-
-
 def _names(row: Mapping[str, str]) -> list[str]:
     """Take the names of dimensions apart: by spaces, commas, semicolons or bars."""
-    written = row.get("hold", "")
-    for mark in ",;|[]'\"":
-        written = written.replace(mark, " ")
-    return written.split()
+    return re.sub(r"[,;|\[\]'\"]", " ", row.get("hold", "")).split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +158,9 @@ class _Reader:
     items: Mapping[str, Mapping[str, Any]]
     limits: ImageLimits
 
-    def pair(self, number: int, row: Mapping[str, str]) -> Pair | list[Fault]:
+    def pair(self, entry: tuple[int, Mapping[str, str]]) -> Pair | list[Fault]:
         """Make a pair of a row, or say what is wrong with it."""
+        number, row = entry
         faults: list[Fault] = []
         members: dict[str, Member] = {}
         prompt = row.get("intact_prompt", "") or str(self._item(row["intact"]).get("prompt") or "")
@@ -183,11 +173,11 @@ class _Reader:
         intact = self._item(row["intact"])
         source = row.get("source", "").strip() or str(intact.get("source") or "")
         if not source and "source" not in intact and row["intact"].strip() not in self.items:
-            said = "a pair whose intact member is a picture of its own needs the source it came from."
-            faults.append(Fault(self.path.name, number, "source", said))
+            message = "a pair whose intact member is a picture of its own needs the source it came from."
+            faults.append(Fault(self.path.name, number, "source", message))
         if not faults and _same(members["intact"], members["damaged"]):
-            said = "it is the same picture with the same prompt as the intact member."
-            faults.append(Fault(self.path.name, number, "damaged", said))
+            message = "it is the same picture with the same prompt as the intact member."
+            faults.append(Fault(self.path.name, number, "damaged", message))
         if faults:
             return faults
         return Pair(
@@ -228,27 +218,6 @@ class _Reader:
 
 def _same(intact: Member, damaged: Member) -> bool:
     """Say whether nothing tells two members apart."""
-    if intact.prompt != damaged.prompt:
-        return False
-    if intact.item_id or damaged.item_id or not intact.pixel_digest:
-        same_item = bool(intact.item_id) and intact.item_id == damaged.item_id
-        return same_item or bool(intact.pixel_digest and intact.pixel_digest == damaged.pixel_digest)
-    return intact.pixel_digest == damaged.pixel_digest
-
-
-def _read_all(reader: _Reader, rows: Sequence[tuple[int, Mapping[str, str]]]) -> Iterator[Pair | list[Fault]]:
-    """Read rows in threads, in their order."""
-    with ThreadPoolExecutor(max_workers=4, thread_name_prefix="decode") as pool:
-        yield from pool.map(lambda entry: reader.pair(*entry), rows)
-
-
-def _warnings(path: Path, columns: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
-    """Say what a person should know of a manifest."""
-    unused = sorted(set(columns) - {*REQUIRED, *OPTIONAL})
-    warnings = [f"Columns of {path.name} that are not used: {', '.join(unused)}."] if unused else []
-    built = sum(pair.constructed for pair in pairs)
-    if 0 < built < len(pairs):
-        warnings.append(
-            f"{path.name} holds {built} constructed and {len(pairs) - built} hand-made pairs; they are told apart."
-        )
-    return warnings
+    same_item = intact.item_id and intact.item_id == damaged.item_id
+    same_pixels = intact.pixel_digest and intact.pixel_digest == damaged.pixel_digest
+    return intact.prompt == damaged.prompt and bool(same_item or same_pixels)

@@ -18,17 +18,15 @@ def read_prompt_pool(path: str | Path) -> tuple[tuple[str, str], ...]:
     path = Path(path)
     file_rows = read_rows(path)
     columns = ("topic", "prompt")
-    faults = missing_columns(path, file_rows.columns, columns)
-    if not faults:
-        faults = [
-            *file_rows.faults,
-            *(
-                Fault(path.name, number, name, "it is empty.")
-                for number, row in file_rows.rows
-                for name in columns
-                if not row[name].strip()
-            ),
-        ]
+    faults = missing_columns(path, file_rows.columns, columns) or [
+        *file_rows.faults,
+        *(
+            Fault(path.name, number, name, "it is empty.")
+            for number, row in file_rows.rows
+            for name in columns
+            if not row[name].strip()
+        ),
+    ]
     if faults or not file_rows.rows:
         raise InputError(faults or [Fault(path.name, 0, "", "the file has no rows.")])
     return tuple(sorted({(row["topic"].strip(), row["prompt"].strip()) for _, row in file_rows.rows}))

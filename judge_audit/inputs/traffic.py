@@ -44,7 +44,10 @@ def read_traffic(path: str | Path, dimensions: tuple[str, ...]) -> pa.Table:
         for name in names:
             columns[name].append(row[name].strip() or None)
         for name in numbers:
-            value = _number(row[name])
+            try:
+                value = float(row[name]) if row[name].strip() else None
+            except ValueError:
+                value = math.nan
             if value is not None and not math.isfinite(value):
                 faults.append(Fault(path.name, number, name, f"“{row[name]}” is not a number."))
             columns[name].append(value)
@@ -54,13 +57,3 @@ def read_traffic(path: str | Path, dimensions: tuple[str, ...]) -> pa.Table:
         raise InputError([Fault(path.name, 0, "", "the file has no rows.")])
     arrays = {name: pa.array(columns[name], pa.string()) for name in names}
     return pa.table(arrays | {name: pa.array(columns[name], pa.float64()) for name in numbers})
-
-
-def _number(text: str) -> float | None:
-    """Give a number, None for nothing, NaN for what is none."""
-    if not text.strip():
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

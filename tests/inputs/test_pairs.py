@@ -99,8 +99,8 @@ def test_dimensions_that_must_hold_are_read_in_any_notation(folder):
 def test_constructed_and_hand_made_pairs_are_told_apart(folder):
     rows = ["p1,poor_quality,a,b,true", "p2,poor_quality,a,b,false", "p3,poor_quality,a,b,"]
     found = read(written(folder, *rows, head=f"{HEAD},constructed"))
-    assert [pair.pair_id for pair in found.constructed] == ["p1"]
-    assert [pair.pair_id for pair in found.by_hand] == ["p2", "p3"]
+    assert [pair.pair_id for pair in found.pairs if pair.constructed] == ["p1"]
+    assert [pair.pair_id for pair in found.pairs if not pair.constructed] == ["p2", "p3"]
     assert any("1 constructed and 2 hand-made" in text for text in found.warnings)
     assert read(written(folder, "p1,poor_quality,a,b")).warnings == ()
 

@@ -196,13 +196,13 @@ def test_registered_models_are_looked_for_where_a_registry_is_named_or_when_aske
 
     audit = make_project(tmp_path)
     of_registries = {"registered", "submit", "look"}
-    assert not of_registries & {entry.name for entry in read_entries(None, audit=str(audit))}
-    named = read_entries(None, audit="/project/audit.yaml", only=tuple(of_registries))
+    assert not of_registries & {entry.name for entry in read_entries(audit=str(audit))}
+    named = read_entries(audit="/project/audit.yaml", only=tuple(of_registries))
     assert {entry.name for entry in named} == of_registries
     audit.write_text(
         audit.read_text() + "registry: {uri: 'http://127.0.0.1:5000', models: ['*'], card: a.yaml}\n"
     )
-    entries = {entry.name: entry for entry in read_entries(None, audit=str(audit))}
+    entries = {entry.name: entry for entry in read_entries(audit=str(audit))}
     assert of_registries < set(entries)
     assert f"{entries['registered'].flow.name}/registered" == DEPLOYMENT
     (trigger,) = entries["submit"].triggers()

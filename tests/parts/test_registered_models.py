@@ -252,7 +252,7 @@ def test_what_is_shipped_deploys_what_a_submission_asks_for(servers, tmp_path):
     from judge_audit_flows.runtime.registry_runs import DEPLOYMENT
 
     (tmp_path / "audit.yaml").write_text("registry: {uri: http://mlflow.example}", encoding="utf-8")
-    entries = read_entries(None, audit=str(tmp_path / "audit.yaml"))
+    entries = read_entries(audit=str(tmp_path / "audit.yaml"))
     found = {f"{entry.flow.name}/{entry.name}": entry for entry in entries}
     assert DEPLOYMENT in found
     assert {"judge-audit-look/look", "judge-audit-submit/submit"} <= set(found)

@@ -12,7 +12,7 @@ from judge_audit_schemas.rows import ComparisonsRow
 
 from judge_audit.audits.inputs import planned_mask, planned_pixels
 from judge_audit.audits.model import Answers, Outstanding, Share
-from judge_audit.audits.modes.pictures import PicturesMode
+from judge_audit.audits.modes.scored import PicturesMode
 from judge_audit.audits.stages.answers import Gathered
 from judge_audit.audits.stages.budget import budget_of
 from judge_audit.audits.stages.plan import unanswered
@@ -198,10 +198,8 @@ def _control_row(
 def _recipes(setup: ScoringSetup, prepared: Prepared) -> Callable[[ProbesRow], Recipe]:
     """Give what tells a control how a probe was made."""
     plans, stimuli = setup.plans, setup.stimuli
-    zones = plans.zone_rows(prepared.plan_id, prepared.zones_id)
-    visible = {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
-    pairs = plans.mismatches(prepared.plan_id)
-    intact = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row["intact"] for row in pairs}
+    visible = plans.visible_points(prepared.plan_id, prepared.zones_id)
+    intact = {place: pair["intact"] for place, pair in plans.pairs_by_probe(prepared.plan_id).items()}
     items = {row["item_id"]: row for row in plans.items(prepared.plan_id)}
 
     def recipe(probe: ProbesRow) -> Recipe:

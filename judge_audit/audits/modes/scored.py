@@ -1,24 +1,24 @@
-"""The audit of a judge that scores every picture it is shown."""
+"""The audit of a judge that scores every picture it is shown, and what all audits of pictures have in common."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from judge_audit.audits.model import Answers, Outstanding, Share
-from judge_audit.audits.modes.pictures import PicturesMode
+from judge_audit.audits.model import Answers, AuditMode, Outstanding, Share
 from judge_audit.audits.stages.answers import is_first, responses, work_of
 from judge_audit.audits.stages.budget import budget_of
-from judge_audit.audits.stages.controls import have_controls_score, only_shown
-from judge_audit.audits.stages.plan import count_asked, unanswered
+from judge_audit.audits.stages.controls import have_controls_score, only_shown, shown_to_controls
+from judge_audit.audits.stages.plan import count_asked, plan_pictures, unanswered
 from judge_audit.audits.stages.score import TRIED, buy
 from judge_audit.judges.controls import builtin_controls, seeing_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from judge_audit.audits.inputs import AuditInputs
-    from judge_audit.audits.model import Answered, AnyControl, Prepared, ScoringSetup
+    from judge_audit.audits.model import Answered, AnyControl, Planned, Prepared, ScoringSetup
+    from judge_audit.audits.plan_tables import PlanTables
     from judge_audit.judges.cards.card import Card
     from judge_audit.stimuli.planning.probes import Plan
 
@@ -27,6 +27,24 @@ QUESTIONS = (
     "SELECT * FROM percentiles LIMIT 20",
     "SELECT * FROM worst_movers LIMIT 10",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class PicturesMode(AuditMode):
+    """An audit whose judge is shown pictures."""
+
+    def plan(
+        self, setup: ScoringSetup, inputs: AuditInputs, on_image: Callable[[int, int], None] | None
+    ) -> Planned:
+        """Plan what is asked of the pictures of the items file."""
+        return plan_pictures(setup, inputs, on_image)
+
+    def shown_to_controls(
+        self, plans: PlanTables, plan_id: str, seed: int
+    ) -> tuple[frozenset[str], frozenset[str]] | None:
+        """Name the items that controls answer untouched, and those whose ladders they answer; None for all."""
+        tables = (plans.table(name, plan_id) for name in ("probes", "mismatches"))
+        return shown_to_controls(plans.untouched_items(plan_id), *tables, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from judge_audit.judges.canaries.verdict import (
 from judge_audit.lake.write_ahead import keep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
     from judge_audit_schemas.rows import CallsRow, ItemsRow, ScoresRow
@@ -80,7 +80,9 @@ def canaries_due(setup: ScoringSetup, prepared: Prepared) -> tuple[int, int]:
     asking = _asking(setup, items, probes, past, "", past.asking_at(datetime.now(UTC)))
     if asking.number in past.nights:
         return 0, 0
-    return len(asking.canaries), missing(asking.canaries, _held(past, asking.number), _times(past, asking))
+    return len(asking.canaries), missing(
+        asking.canaries, _asked_already(past, asking.number), _times(past, asking)
+    )
 
 
 def watch(setup: ScoringSetup, items: pa.Table, probes: pa.Table, audit_id: str) -> Watched | None:
@@ -144,7 +146,7 @@ def _times(past: CanaryHistory, asking: _Asking) -> int:
     return ONCE if (earlier >= TWICE).mean() > 0.5 else TWICE
 
 
-def _held(past: CanaryHistory, number: int) -> set[tuple[str, int]]:
+def _asked_already(past: CanaryHistory, number: int) -> set[tuple[str, int]]:
     return {(row["probe_id"], row["repeat"]) for row in past.asked if row["asking"] == number}
 
 
@@ -180,18 +182,18 @@ def _keep(
     if not calls:
         return
     key = {"lineage_id": asking.card.lineage_id, "asking": asking.number}
-    said = ("judge_id", "is_control")
+    left_out = ("judge_id", "is_control")
     answered = {(call["probe_id"], call["repeat"]) for call in calls}
     rows = [
         {
-            **{name: value for name, value in call.items() if name not in said},
+            **{name: value for name, value in call.items() if name not in left_out},
             **{name: places[call["probe_id"]][name] for name in ("item_id", "source", "prompt", "uri")},
             **key,
         }
         for call in calls
     ]
     score_rows = [
-        {**{name: value for name, value in score.items() if name not in said}, **key}
+        {**{name: value for name, value in score.items() if name not in left_out}, **key}
         for score in scores
         if (score["probe_id"], score["repeat"]) in answered
     ]
@@ -224,7 +226,7 @@ def _decided(asking: _Asking, bought: int) -> tuple[CanaryNightsRow, int]:
     known = replace(card, epoch=epoch)
     register(setup.lake, [known], setup.configuration.project)
     row |= {"judge_id": known.judge_id, "decided_at": datetime.now(UTC)}
-    row["asked"] = len(_held(past, asking.number))
+    row["asked"] = len(_asked_already(past, asking.number))
     setup.lake.commit({"canary_nights": from_rows("canary_nights", [row])})
     nights = setup.lake.read("canary_nights", lineage_id=card.lineage_id, asking=asking.number)
     return rows_of(nights, CanaryNightsRow)[0], bought
@@ -249,10 +251,6 @@ def _answer(asking: _Asking, past: CanaryHistory, comparison: Compared, *, sure:
         return UNKNOWN
     if past.nights:
         return DECLARED
-    return UNKNOWN if _has_answers(asking) else FIRST
-
-
-def _has_answers(asking: _Asking) -> bool:
-    """Tell whether the lake holds answers of the judge, none of them to a canary."""
-    states: Iterable[str] = asking.setup.lake.answered(asking.card.judge_id)["state"].to_pylist()
-    return any(state not in {State.FAILED, State.INERT} for state in states)
+    # Whether the lake holds answers of the judge, none of them to a canary.
+    states = set(asking.setup.lake.answered(asking.card.judge_id)["state"].to_pylist())
+    return UNKNOWN if states - {State.FAILED.value, State.INERT.value} else FIRST

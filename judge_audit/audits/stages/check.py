@@ -31,7 +31,7 @@ from judge_audit.judges.controls.pairwise_control import PairedJudge
 from judge_audit.judges.controls.pixel_control import SeeingJudge
 from judge_audit.judges.controls.recipe_control import PlantedJudge
 from judge_audit.judges.instruments.covariates import covariate_table
-from judge_audit.operations.status.document import Held
+from judge_audit.operations.status.document import Records
 
 if TYPE_CHECKING:
     from judge_audit.audits.inputs import AuditInputs
@@ -199,11 +199,8 @@ def _evidence(basis: _Basis, card: Card, answers: Answers, *, is_control: bool =
     """Put down what is known of any judge, and its strengths where it compares."""
     setup, prepared = basis.setup, basis.prepared
     basis.strengths.extend(dict(row) for row in answers.strengths or ())
-    measured = any(
-        basis.covariates[name].null_count < basis.covariates.num_rows
-        for name in basis.covariates.column_names
-        if name != "item_id"
-    )
+    columns = basis.covariates.drop_columns(["item_id"]).columns
+    measured = any(column.null_count < basis.covariates.num_rows for column in columns)
     return Evidence(
         audit_id=prepared.audit_id,
         judge_id=card.judge_id,
@@ -312,17 +309,13 @@ def earlier(lake: Lake, row: AuditsRow) -> list[AuditsRow]:
     """
     ended = row["ended_at"]
     assert ended is not None
-    status = Held(lake, ended)
+    status = Records(lake, ended)
     name, place = status.name_of(row["judge_id"]), (ended, row["audit_id"])
     others: dict[str, AuditsRow] = {}
     for read in ("recent_audits", "all_audits"):  # all of them only where the latest do not tell
         audits: list[AuditsRow] = getattr(status, read)
-        own = [
-            audit
-            for audit in audits
-            if status.name_of(audit["judge_id"]) == name and (audit["ended_at"], audit["audit_id"]) < place
-        ]
-        if own:
+        of_name = (audit for audit in audits if status.name_of(audit["judge_id"]) == name)
+        if own := [audit for audit in of_name if (audit["ended_at"], audit["audit_id"]) < place]:
             others[own[-1]["audit_id"]] = own[-1]
             break
     for approval in status.approvals:

@@ -72,7 +72,7 @@ def have_controls_score(setup: ScoringSetup, prepared: Prepared, controls: Seque
                 control,
                 ground.work,
                 axes=setup.stimuli.axes,
-                visible=_visible(setup, prepared),
+                visible=setup.plans.visible_points(prepared.plan_id, prepared.zones_id),
                 drawn={key: row for key, row in ground.drawn.items() if key in wanted},
                 intact=ground.intact,
                 kinds=setup.stimuli.kinds,
@@ -126,20 +126,13 @@ def _ground(setup: ScoringSetup, prepared: Prepared) -> _Ground:
     """Lay out what controls answer from."""
     plans = setup.plans
     drawn = rows_of(setup.lake.answered(prepared.judge_id), CallsRow)
-    pairs = plans.mismatches(prepared.plan_id)
-    intact = {(row["damaged"], PAIR_AXIS + row["kind"], row["rung"]): row["intact"] for row in pairs}
+    intact = {place: pair["intact"] for place, pair in plans.pairs_by_probe(prepared.plan_id).items()}
     names = setup.mode.items_of_controls(plans, prepared.plan_id)
     work = [
         (item, [probe for probe in probes if probe["axis"] != ANCHOR])
         for item, probes in work_of(plans, prepared, only=None if names is None else names.to_pylist())
     ]
     return _Ground(work, {(row["probe_id"], row["repeat"]): row for row in drawn}, intact)
-
-
-def _visible(setup: ScoringSetup, prepared: Prepared) -> dict[tuple[str, str], float | None]:
-    """Give the smaller perceptible point of every ladder."""
-    zones = setup.plans.zone_rows(prepared.plan_id, prepared.zones_id)
-    return {(row["item_id"], row["axis"]): row["perceptible_low"] for row in zones}
 
 
 def _score_chosen(
@@ -162,7 +155,11 @@ def _score_chosen(
     work = [(item, asked[item["item_id"]]) for item in items if item["item_id"] in asked]
     drawn = {key: row for key, row in drawn_without_pictures(probes).items() if key in wanted}
     batch = score_control(
-        control, work, axes=setup.stimuli.axes, visible=_visible(setup, prepared), drawn=drawn
+        control,
+        work,
+        axes=setup.stimuli.axes,
+        visible=setup.plans.visible_points(prepared.plan_id, prepared.zones_id),
+        drawn=drawn,
     )
     gathered.add("calls", batch.calls)
     gathered.add("scores", batch.scores)

@@ -126,9 +126,7 @@ class FindingsCache:
         """Keep what was found for the next audit."""
         self.used[key] = {
             name: [{column: value for column, value in row.items() if column != "audit_id"} for row in rows]
-            for name, rows in zip(
-                TABLES, (findings.curves, findings.measures, findings.verdicts), strict=True
-            )
+            for name, rows in ((name, getattr(findings, name)) for name in TABLES)
         }
 
     def save(self) -> None:

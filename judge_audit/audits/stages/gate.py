@@ -64,8 +64,7 @@ class Gated:
     @property
     def lines(self) -> list[str]:
         """The answer for people."""
-        path = self.certificate
-        written = [say("gate.lines.certificate", path=path)] if path else []
+        written = [say("gate.lines.certificate", path=self.certificate)] if self.certificate else []
         return [*lines_of(self.answer, self.judge), *written]
 
     @property

@@ -38,7 +38,7 @@ from judge_audit.stimuli.planning.mismatches import plan_mismatches
 from judge_audit.stimuli.planning.probes import make_plan, round_robin_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from judge_audit.anchors import AnchorsUsed
     from judge_audit.audits.inputs import AuditInputs
@@ -169,8 +169,11 @@ def plan_pictures(
         sight=mode.shows_sight,
         mismatches=mismatches,
     )
-    notes = (*read.warnings, *_left_out(read.refusals), *by_hand.warnings)
-    return Planned(plan, notes, {**inputs.reading_imports, **by_hand.imports})
+    notes = list(read.warnings)
+    if refused := len(read.refusals):
+        notes.append(f"{refused} faulty rows of the items file were left out; they are listed in the lake.")
+    notes += by_hand.warnings
+    return Planned(plan, tuple(notes), {**inputs.reading_imports, **by_hand.imports})
 
 
 def _sound(setup: ScoringSetup, plan: Plan, zones_id: str) -> pa.Table:
@@ -227,15 +230,6 @@ def unanswered(lake: Lake, probes: pa.Table, judge: Card | None) -> tuple[int, d
         if card is judge:
             new = left.select(KEYS).group_by(KEYS).aggregate([]).num_rows
     return new, items
-
-
-def _left_out(refusals: Sequence[object]) -> tuple[str, ...]:
-    """Say how many rows were left out."""
-    return (
-        (f"{len(refusals)} faulty rows of the items file were left out; they are listed in the lake.",)
-        if refusals
-        else ()
-    )
 
 
 def _settle_zones(setup: ScoringSetup, inputs: AuditInputs, plan: Plan) -> tuple[str, tuple[str, ...]]:
@@ -323,16 +317,7 @@ def clock_notes(lake: Lake, now: datetime) -> tuple[str, ...]:
         for time in (row["started_at"], row["ended_at"])
         if time is not None
     ]
-    if not times:
-        return ()
-    newest, audit_id = max(times)
+    newest, audit_id = max(times, default=(now, ""))
     if newest <= now + TOLERANCE:
         return ()
-    return (
-        say(
-            "clocks.future",
-            audit=audit_id,
-            then=minute(newest),
-            now=minute(now),
-        ),
-    )
+    return (say("clocks.future", audit=audit_id, then=minute(newest), now=minute(now)),)

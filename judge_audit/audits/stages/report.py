@@ -13,15 +13,14 @@ from judge_audit.lake.connect import connect_to
 from judge_audit.report import build_report, write_report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import numpy as np
-    from judge_audit_schemas.rows import ItemsRow, ProbesRow
+    from judge_audit_schemas.rows import ProbesRow
     from numpy.typing import NDArray
 
     from judge_audit.audits.model import Prepared, Stimuli
     from judge_audit.audits.plan_tables import PlanTables
-    from judge_audit.stimuli.rendering import Damage
 
     Pixels = NDArray[np.uint8]
 
@@ -41,19 +40,6 @@ class Outcome:
     document: dict[str, Any]
 
 
-def _members_of(
-    damage: Damage, items: Mapping[str, ItemsRow]
-) -> Callable[[Mapping[str, Any]], tuple[Pixels, Pixels]]:
-    """Give what draws both members of a pair again."""
-
-    def members(pair: Mapping[str, Any]) -> tuple[Pixels, Pixels]:
-        intact, damaged = (items[pair[name]] for name in ("intact", "damaged"))
-        place: ProbesRow = {"axis": PAIR_AXIS + pair["kind"], "rung": pair["rung"]}
-        return pixels_of(intact["uri"]), damage(damaged, place, pixels_of(damaged["uri"]))
-
-    return members
-
-
 def report(plans: PlanTables, stimuli: Stimuli, prepared: Prepared, folder: str) -> Outcome:
     """Write the report of a complete audit.
 
@@ -64,6 +50,14 @@ def report(plans: PlanTables, stimuli: Stimuli, prepared: Prepared, folder: str)
         folder: Where to; "" for a folder here.
     """
     items = {row["item_id"]: row for row in plans.items(prepared.plan_id)}
+    damage = stimuli.damage(prepared.plan_id)
+
+    def members(pair: Mapping[str, Any]) -> tuple[Pixels, Pixels]:
+        """Draw both members of a pair again."""
+        intact, damaged = (items[pair[name]] for name in ("intact", "damaged"))
+        place: ProbesRow = {"axis": PAIR_AXIS + pair["kind"], "rung": pair["rung"]}
+        return pixels_of(intact["uri"]), damage(damaged, place, pixels_of(damaged["uri"]))
+
     names = [prepared.plan_id, prepared.soundings_id, prepared.combinations_id(prepared.judge_id)]
     with connect_to(plans.lake, prepared.judge_id, names) as connection:
         built = build_report(
@@ -74,7 +68,7 @@ def report(plans: PlanTables, stimuli: Stimuli, prepared: Prepared, folder: str)
             warnings=prepared.warnings,
             masks=lambda item_id: planned_mask(items[item_id]),
             kinds=stimuli.kinds,
-            members=_members_of(stimuli.damage(prepared.plan_id), items),
+            members=members,
         )
         (position,) = connection.execute(
             "SELECT standing FROM standings WHERE audit_id = $1 AND use = $2",

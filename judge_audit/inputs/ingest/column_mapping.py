@@ -161,11 +161,6 @@ class Reading(BaseModel):
         return self.model_dump(exclude_defaults=True)
 
 
-def mapping_schema() -> dict[str, Any]:
-    """Give the JSON Schema of mapping files."""
-    return shipped_schema(SCHEMA)
-
-
 def derived_mapping_schema() -> dict[str, Any]:
     """Derive the JSON Schema of mapping files from the fields of `Reading`."""
     return derived_schema(Reading, "How the columns of an imported file are read")
@@ -183,11 +178,11 @@ def read_mapping(path: Path | None, options: Mapping[str, Any] | None = None) ->
         InputError: With every wrong key at once.
     """
     content = _content(path) if path is not None else {}
-    given = {key: value for key, value in (options or {}).items() if value not in (None, {}, [])}
-    merged = {**content, **given}
+    chosen = {key: value for key, value in (options or {}).items() if value not in (None, {}, [])}
+    merged = {**content, **chosen}
     for name in ("columns", "set", "only", "values"):
-        if isinstance(content.get(name), dict) and name in given:
-            merged[name] = {**content[name], **given[name]}
+        if isinstance(content.get(name), dict) and name in chosen:
+            merged[name] = {**content[name], **chosen[name]}
     _check(merged, path.name if path else "the command line")
     return Reading.model_validate(merged)
 
@@ -208,13 +203,13 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _check(content: Mapping[str, Any], origin: str) -> None:
     """Hold keys and values against the schema; all faults at once."""
-    properties = (schema := mapping_schema())["properties"]
+    properties = (schema := shipped_schema(SCHEMA))["properties"]
     faults = []
     for path, error in schema_errors(content, schema):
         examples = properties.get(path[0], {}).get("examples", []) if path else []
         example = f" For example: {path[0]}: {json.dumps(examples[0])}." if examples else ""
-        said = error.message if error else "there is no such key"
-        faults.append(Fault(origin, 0, ".".join(path), f"{said}.{example}"))
+        message = error.message if error else "there is no such key"
+        faults.append(Fault(origin, 0, ".".join(path), f"{message}.{example}"))
     faults = faults or _scale_faults(content, origin)
     if faults:
         raise InputError(list(dict.fromkeys(faults)), f"The keys of a mapping are {', '.join(properties)}.")

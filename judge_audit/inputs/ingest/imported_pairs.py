@@ -38,14 +38,13 @@ def pairs_of(lake: Lake, items: Iterable[Mapping[str, Any]], kinds: Mapping[str,
         for row in sorted(rows_of(lake.read("pairs"), PairsRow), key=lambda row: place[row["import_id"]])
         if row["intact"] in known and row["damaged"] in known
     }
-    unknown_kinds = sorted({row["kind"] for row in rows.values()} - set(kinds))
     damaged = {row["damaged"] for row in rows.values()}
     sound = [row for row in rows.values() if row["kind"] in kinds and row["intact"] not in damaged]
     notes = [
-        f"Imported pairs of the kind “{kind}” are not used: there is no such kind." for kind in unknown_kinds
+        f"Imported pairs of the kind “{kind}” are not used: there is no such kind."
+        for kind in sorted({row["kind"] for row in rows.values()} - set(kinds))
     ]
-    lost = sum(row["intact"] in damaged for row in rows.values())
-    if lost:
+    if lost := sum(row["intact"] in damaged for row in rows.values()):
         notes.append(
             f"{lost} imported pairs are not used: their intact member is another pair's damaged one."
         )
@@ -59,11 +58,10 @@ def pairs_of(lake: Lake, items: Iterable[Mapping[str, Any]], kinds: Mapping[str,
 
 def _imported(row: Mapping[str, Any], items: Mapping[str, Mapping[str, Any]]) -> Pair:
     """Make a pair of a row of table `pairs`."""
+    members = (items[row[name]] for name in ("intact", "damaged"))
     intact, damaged = (
-        Member(
-            row[name], "", str(items[row[name]]["prompt"] or ""), str(items[row[name]]["pixel_digest"] or "")
-        )
-        for name in ("intact", "damaged")
+        Member(item["item_id"], "", str(item["prompt"] or ""), str(item["pixel_digest"] or ""))
+        for item in members
     )
     item = items[row["intact"]]
     group = {name: str(row[name] or item[name] or "") for name in ("source", "topic")}

@@ -111,11 +111,11 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     if kind == "reviews":
         content, pack = unpacked(path, content, reading, lake, key)
     digest = file_digest(path.read_bytes())
-    said = canonical_json(reading.as_json())
+    read_by = canonical_json(reading.as_json())
     judge_id = card.judge_id if card else ""
     skipping = "skip" if skip_bad else ""
     packed = (back.pack,) if back else ()
-    import_id = text_digest("import", VERSION, kind, digest, said, judge_id, skipping, *packed)
+    import_id = text_digest("import", VERSION, kind, digest, read_by, judge_id, skipping, *packed)
     if known := _before(lake, import_id):
         return known
     arranged = arrange(path.name, content, reading, table_kind.columns, table_kind.value)
@@ -129,39 +129,29 @@ def import_file(  # noqa: PLR0913 - what the command line offers
     if not any(taken.tables.values()):
         nothing = Fault(path.name, 0, "", "the file has no rows with a value.")
         raise InputError(faults or [nothing], "No row of the file can be used." if faults else "")
-    done = _outcome(import_id, kind, path.name, taken, table_kind.table, faults, card, arranged.warnings)
-    _commit(lake, done, taken, faults, card, digest=digest, mapping=said)
-    return done
-
-
-def _commit(
-    lake: Lake,
-    done: Imported,
-    taken: Taken,
-    faults: Sequence[Fault],
-    card: Card | None,
-    *,
-    digest: str,
-    mapping: str,
-) -> None:
-    """Put everything into the lake: what may stand by itself first, then the import in one commit."""
     row: ImportsRow = {
+        "import_id": import_id,
+        "kind": kind,
+        "file": path.name,
         "file_digest": digest,
-        "mapping": mapping,
-        "import_id": done.import_id,
-        "kind": done.kind,
-        "file": done.file,
-        "rows": done.rows,
-        "refused": done.refused,
-        "notes": list(done.notes),
+        "mapping": read_by,
+        "rows": len(taken.tables.get(table_kind.table, ())),
+        "refused": len({fault.row for fault in faults}),
+        "notes": list(taken.notes),
         "code_version": __version__,
         "imported_at": datetime.now(UTC),
     }
-    if done.judge_id:
-        row["judge_id"] = done.judge_id
+    if card:
+        row["judge_id"] = judge_id
+    _commit(lake, row, taken, faults, card)
+    return _imported(row, *_lines(row, taken, table_kind.table, card, arranged.warnings))
+
+
+def _commit(lake: Lake, row: ImportsRow, taken: Taken, faults: Sequence[Fault], card: Card | None) -> None:
+    """Put everything into the lake: what may stand by itself first, then the import in one commit."""
     for contents in taken.before:
-        lake.commit({**_named(contents, done.import_id), **judge_tables(instrument(), control=True)})
-    tables = _named({**taken.tables, "refusals": _refusals(faults)}, done.import_id)
+        lake.commit({**_named(contents, row["import_id"]), **judge_tables(instrument(), control=True)})
+    tables = _named({**taken.tables, "refusals": _refusals(faults)}, row["import_id"])
     whose = judge_tables(card) if card else {}
     lake.commit({**tables, **whose, "imports": from_rows("imports", [row])})
 
@@ -195,50 +185,37 @@ def _before(lake: Lake, import_id: str) -> Imported | None:
     (row,) = rows
     when = minute(row["imported_at"])
     line = f"{row['file']} was imported the same way on {when} (import {import_id[:8]}); nothing was added."
+    return _imported(row, line, new=False)
+
+
+def _imported(row: ImportsRow, *lines: str, new: bool = True) -> Imported:
+    """Say what became of an import by its row, with the notes after the other lines."""
     return Imported(
-        import_id=import_id,
+        import_id=row["import_id"],
         kind=row["kind"],
         file=row["file"],
-        new=False,
+        new=new,
         rows=row["rows"],
         refused=row["refused"],
-        judge_id=row["judge_id"] or "",
+        judge_id=row.get("judge_id") or "",
         notes=tuple(row["notes"]),
-        lines=(line, *(f"Note: {note}" for note in row["notes"])),
+        lines=(*lines, *(f"Note: {note}" for note in row["notes"])),
     )
 
 
-def _outcome(  # noqa: PLR0913, PLR0917 - the parts of one outcome
-    import_id: str,
-    kind: str,
-    file: str,
-    taken: Taken,
-    table: str,
-    faults: Sequence[Fault],
-    card: Card | None,
-    warnings: Sequence[str],
-) -> Imported:
+def _lines(
+    row: ImportsRow, taken: Taken, table: str, card: Card | None, warnings: Sequence[str]
+) -> list[str]:
     """Say what came of a file."""
-    rows = len(taken.tables.get(table, ()))
-    refused = len({fault.row for fault in faults})
-    counted = taken.tables["items" if card else table]
-    items = len({row["item_id"] for row in counted if "item_id" in row})
+    kind = row["kind"]
+    items = len({line["item_id"] for line in taken.tables["items" if card else table] if "item_id" in line})
     what = f"new answers of {card.name}, of" if card else kind
     over = f"{what} {items:,} items" if card else f"{kind} of {items:,} items" if items else kind
-    lines = [f"Imported {rows:,} {over} from {file} (import {import_id[:8]}).", *warnings, *taken.lines]
-    if refused:
-        lines.append(f"{refused:,} faulty rows were left out; table refusals lists them.")
-    return Imported(
-        import_id=import_id,
-        kind=kind,
-        file=file,
-        new=True,
-        rows=rows,
-        refused=refused,
-        judge_id=card.judge_id if card else "",
-        notes=tuple(taken.notes),
-        lines=(*lines, *(f"Note: {note}" for note in taken.notes)),
-    )
+    lines = [f"Imported {row['rows']:,} {over} from {row['file']} (import {row['import_id'][:8]})."]
+    lines += [*warnings, *taken.lines]
+    if row["refused"]:
+        lines.append(f"{row['refused']:,} faulty rows were left out; table refusals lists them.")
+    return lines
 
 
 def _named(contents: Mapping[str, Sequence[Mapping[str, object]]], import_id: str) -> dict[str, pa.Table]:

@@ -124,10 +124,9 @@ def check_names(file: str, reading: Reading) -> None:
     Raises:
         InputError: Naming every other.
     """
-    unknown_names = [name for name in reading.covariates if name not in MEASURED]
-    if unknown_names:
-        said = f"there is no such statistic; there are {', '.join(MEASURED)}."
-        raise InputError([Fault(file, 0, f"covariates.{name}", said) for name in unknown_names])
+    if unknown := [name for name in reading.covariates if name not in MEASURED]:
+        message = f"there is no such statistic; there are {', '.join(MEASURED)}."
+        raise InputError([Fault(file, 0, f"covariates.{name}", message) for name in unknown])
 
 
 def covariate_rows(
@@ -146,15 +145,9 @@ def covariate_rows(
         item_id = entry.texts["item_id"].strip()
         if not item_id or item_id in calls:
             continue
-        calls[item_id] = {
-            "judge_id": card.judge_id,
-            "probe_id": probe_name(item_id),
-            "repeat": 0,
-            "is_control": True,
-            "state": State.OK.value,
-            "attempts": 1,
-            "raw_reply": "",
-        }
+        probe_id, judge_id = probe_name(item_id), card.judge_id
+        call: CallsRow = {"judge_id": judge_id, "probe_id": probe_id, "repeat": 0, "is_control": True}
+        calls[item_id] = {**call, "state": State.OK.value, "attempts": 1, "raw_reply": ""}
         for name in reading.covariates:
             text = entry.texts[f"covariate {name}"]
             try:
@@ -163,16 +156,7 @@ def covariate_rows(
                 faults.append(arranged.fault(entry, reading.covariates[name], str(error)))
                 continue
             state = State.EMPTY if value is None else State.OK
-            scores.append(
-                {
-                    "judge_id": card.judge_id,
-                    "probe_id": probe_name(item_id),
-                    "repeat": 0,
-                    "is_control": True,
-                    "dimension": name,
-                    "value": value,
-                    "state": state.value,
-                    "parser_version": "1",
-                }
-            )
+            score: ScoresRow = {"judge_id": judge_id, "probe_id": probe_id, "repeat": 0, "is_control": True}
+            score |= {"dimension": name, "value": value, "state": state.value, "parser_version": "1"}
+            scores.append(score)
     return ({"calls": list(calls.values()), "scores": scores} if calls else {}), faults

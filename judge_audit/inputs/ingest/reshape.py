@@ -79,7 +79,7 @@ def arrange(
         **{name: (name,) for name in file_rows.columns if name in known and name not in reading.wide},
         **reading.columns,
     }
-    sources = {name: given for name, given in sources.items() if name not in reading.set}
+    sources = {name: theirs for name, theirs in sources.items() if name not in reading.set}
     there = {*sources, *reading.set}
     if reading.wide and not faults:
         there |= {value, *_stood_for(reading)}
@@ -96,19 +96,15 @@ def arrange(
             f"It needs the columns {needed} and may have {others}. The file has {', '.join(file_rows.columns)}. "
             "Say which is which by --map OURS=THEIRS, --set OURS=VALUE, --wide COLUMNS, or a mapping file.",
         )
-    used = {name for given in sources.values() for name in given} | set(reading.wide) | set(reading.only)
+    used = {name for theirs in sources.values() for name in theirs} | set(reading.wide) | set(reading.only)
     used |= set(reading.covariates.values()) | set(reading.values)
     unused = sorted(set(file_rows.columns) - used)
     warnings = [f"Columns of {file} that are not used: {', '.join(unused)}."] if unused else []
-    names = {name: "+".join(given) for name, given in sources.items()}
+    names = {name: "+".join(theirs) for name, theirs in sources.items()}
     entries = tuple(_entries(file_rows, reading, sources, value))
     if file_rows.rows and not entries:
-        raise InputError(
-            [
-                Fault(file, 0, name, f"no row has {' or '.join(given)}.")
-                for name, given in reading.only.items()
-            ]
-        )
+        absent = [(name, f"no row has {' or '.join(wanted)}.") for name, wanted in reading.only.items()]
+        raise InputError([Fault(file, 0, *wrong) for wrong in absent])
     return Arranged(
         file, entries, frozenset(there), file_rows.faults, tuple(warnings), {**names, "(value)": value}
     )
@@ -121,7 +117,7 @@ def _column_faults(
     faults = [
         Fault(file, 0, name, "there is no such column in the file.")
         for name in dict.fromkeys(
-            [name for given in reading.columns.values() for name in given]
+            [name for theirs in reading.columns.values() for name in theirs]
             + [*reading.wide, *reading.only, *reading.values, *reading.covariates.values()]
         )
         if name not in file_rows.columns
@@ -144,7 +140,9 @@ def _column_faults(
 def _stood_for(reading: Reading) -> set[str]:
     """Our columns that the names of wide columns fill."""
     return {
-        name for given in reading.wide.values() for name in ((reading.wide_as,) if given is None else given)
+        name
+        for stands in reading.wide.values()
+        for name in ((reading.wide_as,) if stands is None else stands)
     }
 
 
@@ -153,21 +151,23 @@ def _entries(
 ) -> Iterator[Entry]:
     """Give the rows that are meant, a wide one once per wide column."""
     wide = [
-        (column, {reading.wide_as: column} if given is None else dict(given))
-        for column, given in reading.wide.items()
+        (column, {reading.wide_as: column} if stands is None else dict(stands))
+        for column, stands in reading.wide.items()
     ]
-    single = [(name, given[0]) for name, given in sources.items() if len(given) == 1]
-    several = [(name, tuple(given)) for name, given in sources.items() if len(given) > 1]
-    only = [(name, frozenset(given)) for name, given in reading.only.items()]
+    single = [(name, columns[0]) for name, columns in sources.items() if len(columns) == 1]
+    several = [(name, columns) for name, columns in sources.items() if len(columns) > 1]
+    only = [(name, frozenset(values)) for name, values in reading.only.items()]
     for number, row in file_rows.rows:
-        if any(row[name] not in given for name, given in only):
+        if any(row[name] not in values for name, values in only):
             continue
         for column, renamed in reading.values.items():
             if row[column] in renamed:
                 row = {**row, column: renamed[row[column]]}  # noqa: PLW2901 - the renamed row
-        texts = {name: row[given] for name, given in single}
+        texts = {name: row[column] for name, column in single}
         for name, parts in several:
-            texts[name] = _joined([row[part].strip() for part in parts], reading.separator)
+            names = [row[part].strip() for part in parts]
+            # One of them empty makes the whole empty, so that it is reported as a fault.
+            texts[name] = reading.separator.join(names) if all(names) else ""
         texts.update(reading.set)
         for name, column in reading.covariates.items():
             texts[f"covariate {name}"] = row[column]
@@ -175,8 +175,3 @@ def _entries(
             yield Entry(number, texts)
         for column, stands in wide:
             yield Entry(number, {**texts, **stands, value: row[column]}, column)
-
-
-def _joined(parts: Sequence[str], separator: str) -> str:
-    """Put names together; one of them empty makes the whole empty, so that it is told as a fault."""
-    return separator.join(parts) if all(parts) else ""

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 TOOLS = ("label-studio", "csv")
 MOST_BYTES = 256 * 2**20
+MARKS = ("pack", "name", "annotator_id")
+"""Columns of a filled-in table that say whose answer to which task a row is."""
+
 ALONE = "All answers are of one person: how far people agree stays unknown until a second one answers."
 
 
@@ -93,30 +96,29 @@ def read_returned(path: Path, kind: str, tool: str, key: Path | None) -> Returne
 def _filled(path: Path) -> Answers:
     """Read a table that was filled in; a row with nothing in it was skipped."""
     file_rows = read_rows(path)
-    if absent := missing_columns(path, file_rows.columns, ("pack", "name", "annotator_id")):
+    if absent := missing_columns(path, file_rows.columns, MARKS):
         raise InputError(absent)
     faults = list(file_rows.faults)
     answers: dict[tuple[str, str], Answer] = {}
     skipped = 0
     for number, row in file_rows.rows:
-        said = {
-            name: text.strip() for name, text in row.items() if name not in {"pack", "name", "annotator_id"}
+        filled = {
+            name: text.strip()
+            for name, text in row.items()
+            if text.strip() and name not in MARKS and not name.startswith("step")
         }
-        asked = {name: text for name, text in said.items() if text and not name.startswith("step")}
-        if not set(asked) - {"prompt", "picture", *LETTERS}:
+        if not set(filled) - {"prompt", "picture", *LETTERS}:
             skipped += 1
             continue
-        who = row["annotator_id"].strip()
+        key = row["name"], (who := row["annotator_id"].strip())
         if not who:
-            faults.append(
-                Fault(path.name, number, "annotator_id", "it is empty; every answer names its person.")
-            )
-        elif (row["name"], who) in answers:
-            first = answers[row["name"], who].row
-            said_twice = f"{who} answered this in row {first} already; keep one of them."
-            faults.append(Fault(path.name, number, "name", said_twice))
+            message = "it is empty; every answer names its person."
+            faults.append(Fault(path.name, number, "annotator_id", message))
+        elif key in answers:
+            message = f"{who} answered this in row {answers[key].row} already; keep one of them."
+            faults.append(Fault(path.name, number, "name", message))
         else:
-            answers[row["name"], who] = Answer(number, row["pack"].strip(), row["name"].strip(), who, asked)
+            answers[key] = Answer(number, row["pack"].strip(), row["name"].strip(), who, filled)
     lines = (f"{skipped:,} tasks were left empty.",) if skipped else ()
     return Answers(tuple(answers.values()), tuple(faults), lines)
 
@@ -146,14 +148,14 @@ def _key(path: Path, given: Path | None, packs: set[str]) -> dict[str, Any]:
     )
 
 
-def _task(answer: Answer, key: Mapping[str, Any]) -> Mapping[str, Any]:
-    task: Mapping[str, Any] | None = key["names"].get(answer.name)
+def _task(answer: Answer, key: Row) -> Row:
+    task: Row | None = key["names"].get(answer.name)
     if task is None:
         raise ValueError(f"there is no task “{answer.name[:40]}” in this pack.")
     return task
 
 
-def _label_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _label_rows(answer: Answer, key: Row) -> Iterator[dict[str, str]]:
     """Make a label of each dimension that was answered."""
     task = _task(answer, key)
     for dimension in key["dimensions"]:
@@ -164,7 +166,7 @@ def _label_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, st
             yield {**row, "labelled_at": answer.at}
 
 
-def _choice_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _choice_rows(answer: Answer, key: Row) -> Iterator[dict[str, str]]:
     """Make a choice: one pick, or the picks that are tied."""
     task = _task(answer, key)
     written = answer.said.get("first", "")
@@ -188,7 +190,7 @@ def _choice_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, s
     }
 
 
-def _reading_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _reading_rows(answer: Answer, key: Row) -> Iterator[dict[str, str]]:
     """Make a reading of the steps that were marked."""
     task = _task(answer, key)
     row = {
@@ -204,18 +206,18 @@ def _reading_rows(answer: Answer, key: Mapping[str, Any]) -> Iterator[dict[str, 
         "renderer": key["renderer"],
     }
     if key["objectionable"]:
-        seen = row["perceptible"] != ""
-        row["objectionable"] = _strength(answer.said, "objectionable", task["strengths"]) if seen else ""
+        noticed = row["perceptible"] != ""
+        row["objectionable"] = _strength(answer.said, "objectionable", task["strengths"]) if noticed else ""
     yield row
 
 
-def _strength(said: Mapping[str, Any], name: str, strengths: list[float]) -> str:
+def _strength(marks: Mapping[str, Any], name: str, strengths: list[float]) -> str:
     """Give the strength of a marked step, "" for never.
 
     Raises:
         ValueError: If it is no step.
     """
-    written = said.get(name, "")
+    written = marks.get(name, "")
     text = str(written[0] if isinstance(written, list) and written else written).strip().casefold()
     text = text.removeprefix("step").strip()
     if text == NEVER:
@@ -249,22 +251,18 @@ def read_annotations(path: Path) -> Answers:
     for number, task in enumerate(_tasks(path), 1):
         data = task["data"]
         for annotation in task["annotations"]:
-            if not isinstance(annotation, dict):
-                faults.append(Fault(path.name, number, "annotations", "an annotation is no JSON object."))
-                continue
-            if annotation.get("was_cancelled"):
+            if isinstance(annotation, dict) and annotation.get("was_cancelled"):
                 skipped += 1
                 continue
-            wrong = _fault(task, annotation)
-            if wrong:
-                faults.append(Fault(path.name, number, wrong[0], wrong[1]))
+            if wrong := _fault(task, annotation):
+                faults.append(Fault(path.name, number, *wrong))
                 continue
             answer = Answer(
                 number,
                 str(data.get("pack", "")),
                 str(data.get("name", "")),
                 _person(annotation["completed_by"]),
-                _said(annotation["result"]),
+                _fields(annotation["result"]),
                 str(annotation.get("updated_at") or annotation.get("created_at") or ""),
             )
             before = latest.get((answer.name, answer.annotator_id))
@@ -294,12 +292,13 @@ def _tasks(path: Path) -> list[Row]:
         raise UsageError(
             f"{path.name}: it is no export of Label Studio with annotations. Export as “JSON” (not JSON-MIN or CSV)."
         )
-    tasks: list[Row] = content
-    return tasks
+    return content  # type: ignore[no-any-return]
 
 
-def _fault(task: Row, annotation: Row) -> tuple[str, str] | None:
+def _fault(task: Row, annotation: Any) -> tuple[str, str] | None:  # noqa: ANN401 - whatever JSON it is
     """Say what is wrong with an annotation: the field and why."""
+    if not isinstance(annotation, dict):
+        return "annotations", "an annotation is no JSON object."
     if task.get("predictions") or any(
         annotation.get(name) for name in ("prediction", "parent_prediction", "parent_annotation")
     ):
@@ -320,19 +319,19 @@ def _person(account: Any) -> str:  # noqa: ANN401 - a number, or an object with 
     return str(account).strip()
 
 
-def _said(result: list[Any]) -> dict[str, Any]:
+def _fields(result: list[Any]) -> dict[str, Any]:
     """Take the regions of an annotation apart: ratings as numbers, choices as lists (of aliases)."""
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for region in result:
         value = region.get("value") if isinstance(region, dict) else None
         if not isinstance(value, dict):
             continue
         name = str(region.get("from_name", ""))
         if "rating" in value:
-            said[name] = value["rating"]
+            fields[name] = value["rating"]
         elif isinstance(value.get("choices"), list):
-            said[name] = [str(choice) for choice in value["choices"]]
-    return said
+            fields[name] = [str(choice) for choice in value["choices"]]
+    return fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from judge_audit.core.errors import Fault, InputError, UsageError
 from judge_audit.core.row_files import RowsRead
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.inputs.ingest.columns import shortened
+from judge_audit.inputs.ingest.kinds.reviews import COLUMNS as REVIEW_COLUMNS
 from judge_audit.people.review_pack import KEY_SUFFIX, columns_of, seal, shown_image
 
 if TYPE_CHECKING:
@@ -33,22 +34,8 @@ WORDS = ("good", "bad")
 LARGEST_KEY = 100_000_000
 """Bytes of a key; a larger file is none."""
 
-COLUMNS = (
-    "review_id",
-    "item_id",
-    "outcome",
-    "queue",
-    "dimension",
-    "axis",
-    "decision_id",
-    "partner",
-    "annotator_id",
-    "reason",
-    "judge",
-    "inclusion",
-    "stratum",
-    "stratum_size",
-)
+COLUMNS = tuple(column.name for column in REVIEW_COLUMNS if column.name != "reviewed_at")
+"""What a pack says of a review: when it was made stands nowhere."""
 
 
 def unpacked(
@@ -75,11 +62,10 @@ def unpacked(
     named = {row["pack"].strip() for _, row in file_rows.rows}
     key_path, sealed = _find_key(path, named, key)
     _check_key(key_path, sealed, lake)
-    lacking = [name for name in columns_of(sealed) if name not in file_rows.columns]
-    lacking = [name for name in lacking if not (name == "annotator_id" and name in reading.set)]
-    if lacking:
-        said = "this column of the pack is missing from the file."
-        raise InputError([Fault(path.name, 0, name, said) for name in lacking])
+    there = {*file_rows.columns, *({"annotator_id"} & reading.set.keys())}
+    if lacking := [name for name in columns_of(sealed) if name not in there]:
+        message = "this column of the pack is missing from the file."
+        raise InputError([Fault(path.name, 0, name, message) for name in lacking])
     made = _Unpacking(path.name, sealed, reading.set.get("annotator_id", ""))
     rows = [(number, texts) for number, row in file_rows.rows for texts in made.of_row(number, row)]
     return RowsRead(tuple(rows), COLUMNS, (*file_rows.faults, *made.faults)), str(sealed["pack_id"])
@@ -119,12 +105,15 @@ def _check_key(path: Path, key: Key, lake: Lake) -> None:
     Its digest covers all of it, and the lake keeps the digest: nothing else of it needs to be doubted.
     """
     pack_id = str(key.get("pack_id"))
+    message = ""
     if seal(key) != pack_id:
-        said = "the key was changed after it was written; bring back the one that was exported."
-        raise InputError([Fault(path.name, 0, "pack_id", said)])
-    if not lake.read("packs", pack_id=pack_id).num_rows:
-        said = f"the lake at {lake.url} has drawn no such pack; name the lake it was exported from by --lake."
-        raise InputError([Fault(path.name, 0, "pack_id", said)])
+        message = "the key was changed after it was written; bring back the one that was exported."
+    elif not lake.read("packs", pack_id=pack_id).num_rows:
+        message = (
+            f"the lake at {lake.url} has drawn no such pack; name the lake it was exported from by --lake."
+        )
+    if message:
+        raise InputError([Fault(path.name, 0, "pack_id", message)])
 
 
 class _Unpacking:
@@ -194,8 +183,8 @@ class _Unpacking:
         if known is None:
             self._fault(number, "row", f"the pack has no row “{shortened(row['row'])}”.")
         elif row["image"].strip() != shown_image(known):
-            said = "it is not the image of this row; were columns sorted apart from one another?"
-            self._fault(number, "image", said)
+            message = "it is not the image of this row; were columns sorted apart from one another?"
+            self._fault(number, "image", message)
             return None
         return known
 
@@ -214,8 +203,8 @@ class _Unpacking:
         """Read the axes that were named."""
         names = [name.strip() for name in row["axes"].split("|") if name.strip()]
         known = self.key["axes"]
-        unknown_axes = [name for name in names if name not in known]
-        for name in unknown_axes:
-            said = f"there is no axis “{shortened(name)}”; there are {', '.join(known)}."
-            self._fault(number, "axes", said)
+        for name in names:
+            if name not in known:
+                message = f"there is no axis “{shortened(name)}”; there are {', '.join(known)}."
+                self._fault(number, "axes", message)
         return list(dict.fromkeys(name for name in names if name in known))

@@ -137,7 +137,7 @@ def _blank(column: Field) -> Any:  # noqa: ANN401 - what stands where the file l
 
 
 def refuse_twice(
-    arranged: Arranged, rows: Sequence[tuple[Entry, Row]], key: Sequence[str], said: str
+    arranged: Arranged, rows: Sequence[tuple[Entry, Row]], key: Sequence[str], message: str
 ) -> tuple[list[tuple[Entry, Row]], list[Fault]]:
     """Refuse rows whose key stands before them in the file.
 
@@ -145,7 +145,7 @@ def refuse_twice(
         arranged: The file.
         rows: Its rows.
         key: Columns that together name a row.
-        said: What to say; `{first}` is the earlier row.
+        message: What to say; `{first}` is the earlier row.
     """
     first: dict[tuple[Any, ...], int] = {}
     kept: list[tuple[Entry, Row]] = []
@@ -153,20 +153,39 @@ def refuse_twice(
     for entry, row in rows:
         name = tuple(row[column] for column in key)
         if name in first:
-            faults.append(arranged.fault(entry, key[-1], said.format(first=first[name])))
+            faults.append(arranged.fault(entry, key[-1], message.format(first=first[name])))
         else:
             first[name] = entry.number
             kept.append((entry, row))
     return kept, faults
 
 
+def by_annotator(
+    arranged: Arranged, rows: Sequence[tuple[Entry, Row]], key: Sequence[str], message: str
+) -> tuple[list[tuple[Entry, Row]], list[Fault]]:
+    """Refuse an annotator's second row of the same key; rows that name no annotator are all kept.
+
+    Args:
+        arranged: The file.
+        rows: Its rows.
+        key: Columns that together name a row, the annotator's last.
+        message: What to say; `{first}` is the earlier row.
+
+    Returns:
+        The rows in the order of the file, and the faults.
+    """
+    named, nameless = ([pair for pair in rows if bool(pair[1][key[-1]]) == known] for known in (True, False))
+    kept, faults = refuse_twice(arranged, named, key, message)
+    return sorted([*kept, *nameless], key=lambda pair: pair[0].number), faults
+
+
 def numbered(rows: Sequence[tuple[Entry, Row]], key: Sequence[str]) -> None:
     """Number rows of the same key from 0 in their column `repeat`."""
-    seen: dict[tuple[Any, ...], int] = {}
+    counts: dict[tuple[Any, ...], int] = {}
     for _, row in rows:
         name = tuple(row[column] for column in key)
-        row["repeat"] = seen.get(name, 0)
-        seen[name] = row["repeat"] + 1
+        row["repeat"] = counts.get(name, 0)
+        counts[name] = row["repeat"] + 1
 
 
 def unknown_note(rows: Sequence[tuple[Entry, Row]], did: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit_schemas.rows import CallsRow, JudgesRow, ScoresRow
 
-from judge_audit.core.digests import canonical_json, text_digest
+from judge_audit.core.digests import canonical_json
 from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.vocabulary import State
 from judge_audit.inputs.ingest.items import probe_name
@@ -33,18 +33,13 @@ ROOT = ("kind", "target", "weights", "prompt_template", "preprocessing", "decodi
 """What makes a judge the judge, whoever reads its replies."""
 
 
-def root_of(card: Card) -> str:
-    """Name a judge apart from the parser that reads it."""
-    return text_digest(*(canonical_json(getattr(card, name)) for name in ROOT))
-
-
 def family_of(lake: Lake, card: Card) -> dict[str, str]:
     """Name the judge_ids that are this judge by whatever parser, each with its parser."""
     parsers = {card.judge_id: card.parser_version}
-    root = root_of(card)
+    root = [canonical_json(getattr(card, name)) for name in ROOT]
     for row in rows_of(lake.read("judges", kind=card.kind), JudgesRow):
         content = json.loads(row["card"])
-        if text_digest(*(canonical_json(content.get(name)) for name in ROOT)) == root:
+        if [canonical_json(content.get(name)) for name in ROOT] == root:
             parsers[row["judge_id"]] = str(content["parser_version"])
     return parsers
 
@@ -171,18 +166,17 @@ def state_lines(states: Iterable[tuple[str, str, State]]) -> list[str]:
     Args:
         states: (dimension, source, state) of every score.
     """
-    counts = Counter(states)
+    by_source: dict[tuple[str, State], Counter[str]] = {}
+    for dimension, source, state in states:
+        by_source.setdefault((dimension, state), Counter())[source] += 1
     lines = []
     order = list(State)
-    for dimension, state in sorted(
-        {(d, s) for d, _, s in counts}, key=lambda pair: (pair[0], order.index(pair[1]))
+    for (dimension, state), counts in sorted(
+        by_source.items(), key=lambda it: (it[0][0], order.index(it[0][1]))
     ):
-        by_source = {
-            source: n for (d, source, s), n in sorted(counts.items()) if (d, s) == (dimension, state)
-        }
-        line = f"{dimension}: {sum(by_source.values()):,} {state.value.replace('_', ' ')}"
+        line = f"{dimension}: {counts.total():,} {state.value.replace('_', ' ')}"
         if state != State.OK:
-            line += f" ({', '.join(f'{source} {n:,}' for source, n in by_source.items())})"
+            line += f" ({', '.join(f'{source} {n:,}' for source, n in sorted(counts.items()))})"
         lines.append(line)
     return lines
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import socket
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -84,34 +85,13 @@ def notify(
     for entry in deliveries:
         if not entry.delivered:
             tell(say("runs.notice.failed", event=event, told_to=entry.told_to, reason=entry.reason))
-    if lake is not None:
-        _record(lake, event, document, deliveries, now, tell)
-    return deliveries
-
-
-def _record(
-    lake: Lake,
-    event: str,
-    document: Mapping[str, Any],
-    deliveries: list[Delivery],
-    now: datetime,
-    tell: Callable[[str], None],
-) -> None:
-    rows = [
-        {
-            "run_id": document["run_id"],
-            "event": event,
-            "told_to": entry.told_to,
-            "judge": document.get("judge") or "",
-            "audit_id": document.get("audit_id"),
-            "delivered": entry.delivered,
-            "attempts": entry.attempts,
-            "reason": entry.reason,
-            "sent_at": now,
-        }
-        for entry in deliveries
-    ]
+    if lake is None:
+        return deliveries
+    row = {"run_id": document["run_id"], "event": event, "judge": document.get("judge") or ""}
+    row |= {"audit_id": document.get("audit_id"), "sent_at": now}
+    rows = [{**row, **asdict(entry)} for entry in deliveries]
     try:
         lake.commit({"notices": from_rows("notices", rows)})
     except Exception as error:  # noqa: BLE001 - a hook never changes what a run came to
         tell(say("runs.notice.unwritten", event=event, reason=str(error)))
+    return deliveries

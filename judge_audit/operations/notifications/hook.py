@@ -105,8 +105,7 @@ def checked_address(url: str, where: str) -> None:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        host = ""
-        parts = SplitResult("", "", "", "", "")
+        host, parts = "", SplitResult("", "", "", "", "")
     if not host or not url.isascii() or not url.isprintable() or " " in url:
         raise UsageError(f"{where}: it is no address; write https://host/path.")
     if "@" in parts.netloc:

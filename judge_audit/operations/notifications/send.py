@@ -131,29 +131,20 @@ def post(webhook: Webhook, content: bytes, timeout: float) -> Delivery:
     except (Unset, UsageError) as error:
         return Delivery(name, delivered=False, attempts=0, reason=str(error))
     headers |= {"Content-Type": "application/json; charset=utf-8", "User-Agent": "judge-audit"}
-    wait, reason, tries = FIRST_WAIT, "", 0
+    reason, tries = "", 0
     for tries in range(1, TRIES + 1):
-        reason, again = _within(timeout, address, headers, content)
+        try:  # however slowly the bytes of its answer come
+            reason, again = within(timeout, lambda: _request(timeout, address, headers, content))
+        except Hangs:
+            reason, again = f"no answer within {timeout:g} s", True
         if not reason or not again or tries == TRIES:
             break
-        time.sleep(wait)
-        wait *= 2
+        time.sleep(FIRST_WAIT * 2 ** (tries - 1))
     return Delivery(name, not reason, tries, reason)
 
 
-def _within(timeout: float, address: str, headers: dict[str, str], content: bytes) -> tuple[str, bool]:
-    """Send one request and wait so long for its answer, however slowly its bytes come.
-
-    Returns:
-        What is wrong ("" if nothing is), and whether another try may help.
-    """
-    try:
-        return within(timeout, lambda: _request(timeout, address, headers, content))
-    except Hangs:
-        return f"no answer within {timeout:g} s", True
-
-
 def _request(timeout: float, address: str, headers: dict[str, str], content: bytes) -> tuple[str, bool]:
+    """Send one request; give what is wrong ("" if nothing is), and whether another try may help."""
     # an address on this machine is asked directly, whatever proxy the environment names for the others
     direct = [urllib.request.ProxyHandler({})] if is_loopback(urlsplit(address).hostname or "") else []
     opener = urllib.request.build_opener(*direct, _Stay())
@@ -164,8 +155,6 @@ def _request(timeout: float, address: str, headers: dict[str, str], content: byt
     except urllib.error.HTTPError as error:
         status = error.code
         error.close()
-    except ssl.SSLCertVerificationError:
-        return "its certificate is not valid", False
     except urllib.error.URLError as error:
         return _why(error.reason)
     except (OSError, http.client.HTTPException, ValueError) as error:

@@ -10,7 +10,7 @@ import stat
 import uuid
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from judge_audit.core.digests import text_digest
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MOST_FILES = 10_000
 MOST_BYTES = 256 << 30
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
-AT_ONCE = 1 << 20
 PROXIED = "mlflow-artifacts"
 """Scheme of files that the registry's own server hands out."""
 
@@ -78,7 +77,7 @@ def fetch(uri: str, target: Path, proxied: Callable[[str], Listed]) -> Fetched:
     draft.mkdir()
     try:
         _fetch(uri, draft, proxied)
-        found = _digested(draft)
+        digest, files, size = _digested(draft)
         if target.exists():
             shutil.rmtree(target)
         draft.rename(target)
@@ -86,14 +85,13 @@ def fetch(uri: str, target: Path, proxied: Callable[[str], Listed]) -> Fetched:
         raise MachineryError(f"the files at {_shown(uri)} could not be fetched: {error}.") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return Fetched(target, *found)
+    return Fetched(target, digest, files, size)
 
 
 def _fetch(uri: str, draft: Path, proxied: Callable[[str], Listed]) -> None:
-    found = SCHEME.match(uri)
-    scheme = found[1].lower() if found else ""
-    if "::" in uri:
-        scheme = "::"  # fsspec would read it as one file system within another
+    match = SCHEME.match(uri)
+    # fsspec would read :: as one file system within another
+    scheme = "::" if "::" in uri else match[1].lower() if match else ""
     path = Path(unquote(urlsplit(uri).path)) if scheme else Path(uri)
     if scheme in {"", "file"} and path.is_absolute():
         _copy(path, draft)
@@ -184,8 +182,7 @@ def _from_store(uri: str, draft: Path) -> None:
 
     try:
         system, root = url_to_fs(uri, use_listings_cache=False)
-        found: dict[str, Any] = system.find(root, detail=True)
-        sizes = {path: about.get("size") for path, about in found.items()}
+        sizes = {path: about.get("size") for path, about in system.find(root, detail=True).items()}
         inside = {path: path[len(root) :].lstrip("/") or path.rpartition("/")[2] for path in sizes}
         bounded(((inside[path], size) for path, size in sizes.items()), draft)
         for path, name in inside.items():
@@ -211,11 +208,8 @@ def _digested(folder: Path) -> tuple[str, int, int]:
         raise UsageError("the model version holds no files, so there is nothing that could be a judge.")
     parts: list[str] = []
     for name, _ in listed:
-        state = hashlib.sha256()
         with (folder / name).open("rb") as stream:
-            while content := stream.read(AT_ONCE):
-                state.update(content)
-        parts += [name, state.hexdigest()]
+            parts += [name, hashlib.file_digest(stream, "sha256").hexdigest()]
     return text_digest("artifacts", *parts), len(listed), sum(size for _, size in listed)
 
 

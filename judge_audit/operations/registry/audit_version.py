@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit_schemas.rows import AuditsRow, GatesRow
+from judge_audit_schemas.rows import AuditsRow, GatesRow, RegistrationsRow
 
 from judge_audit.core.errors import EXIT_MACHINERY, AuditError
 from judge_audit.core.tables import rows_of
@@ -18,6 +18,7 @@ from judge_audit.operations.registry.template import ARTIFACTS, CARD_FILE, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from judge_audit.core.configuration import Configuration
     from judge_audit.lake import Lake
@@ -29,21 +30,6 @@ if TYPE_CHECKING:
 
 PREFIX = "judge_audit."
 NOT_AUDITED = "not audited"
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A version as a judge.
-
-    Attributes:
-        card: Path of its card.
-        digest: Digest of its artifacts.
-        source: Where they were fetched from.
-    """
-
-    card: Path
-    digest: str
-    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +52,7 @@ class VersionAudit:
     release: Callable[[Configuration, str | None], Row]
     ask_gate: Callable[[str, str | None], Row]
     is_alive: Callable[[str], bool]
-    announce: Callable[[Version, Row, Tags], None]
+    announce: Callable[[Version, RegistrationsRow, Tags], None]
 
 
 def audit_version(work: VersionAudit, version: Version, round_: int, run_id: str) -> tuple[bool, str]:
@@ -87,8 +73,8 @@ def audit_version(work: VersionAudit, version: Version, round_: int, run_id: str
     ledger = work.ledger
     round_ = round_ or ledger.history(version).round
     failure: AuditError | None = None
-    with claimed(ledger, version, round_, run_id, work.is_alive) as claim:
-        if claim.held:
+    with claimed(ledger, version, round_, run_id, work.is_alive) as refusal:
+        if not refusal:
             try:
                 _audit(work, version, round_, run_id)
             except AuditError as error:
@@ -101,8 +87,8 @@ def audit_version(work: VersionAudit, version: Version, round_: int, run_id: str
         tell(work.registry, ledger, version, work.announce)
     if failure is not None:
         raise failure
-    if not claim.held:
-        return True, f"{version.told}: {claim.reason}"
+    if refusal:
+        return True, f"{version.told}: {refusal}"
     state = history.ending["state"] if history.ending else "not asked"
     return state == OPEN, f"{version.told}: the gate is {state}."
 
@@ -111,13 +97,15 @@ def _audit(work: VersionAudit, version: Version, round_: int, run_id: str) -> No
     """Make a judge of a version, audit it, ask the gate, and record the answer."""
     ledger, settings = work.ledger, work.registry.settings
     folder = folder_of(ledger.lake, version, round_)
-    more: dict[str, Any] = {"flow_run": run_id or None}
+    more: RegistrationsRow = {"flow_run": run_id or None}
     if before := audited_already(ledger.lake, folder):
         answer = work.ask_gate(before, settings.use)
     else:
-        made = make_judge(work.registry, version, folder)
-        more |= {"artifact_digest": made.digest, "source_uri": made.source}
-        answer = work.release(configured(work.configuration, made, folder), settings.use)
+        card, digest = make_judge(work.registry, version, folder)
+        more |= {"artifact_digest": digest, "source_uri": version.source}
+        report = work.configuration.report or "judge-audit-report"
+        report = str(Path(report) / "registered" / folder.parent.name / folder.name)
+        answer = work.release(replace(work.configuration, judge=str(card), report=report), settings.use)
     close(ledger, version, round_, answer, **more)
 
 
@@ -126,8 +114,11 @@ def folder_of(lake: Lake, version: Version, round_: int) -> Path:
     return lake.storage.beside / "registered" / version.folder / str(round_)
 
 
-def make_judge(registry: Registry, version: Version, folder: Path) -> Made:
+def make_judge(registry: Registry, version: Version, folder: Path) -> tuple[Path, str]:
     """Fetch a version's files and write its card.
+
+    Returns:
+        Path of its card, and digest of its artifacts.
 
     Raises:
         UsageError: If the files are not to be had, or the template does not fit.
@@ -137,14 +128,7 @@ def make_judge(registry: Registry, version: Version, folder: Path) -> Made:
     check_template(settings.template, settings.project)
     fetched = registry.fetch(version, folder / ARTIFACTS)
     content = fill(settings.template, version, digest=fetched.digest, project=settings.project)
-    return Made(write_card(content, folder), fetched.digest, version.source)
-
-
-def configured(configuration: Configuration, made: Made, folder: Path) -> Configuration:
-    """Point a configuration at a version's card; its report lies in a folder of its own."""
-    version = folder.parent.name
-    report = str(Path(configuration.report or "judge-audit-report") / "registered" / version / folder.name)
-    return replace(configuration, judge=str(made.card), report=report)
+    return write_card(content, folder), fetched.digest
 
 
 def audited_already(lake: Lake, folder: Path) -> str:
@@ -157,7 +141,9 @@ def audited_already(lake: Lake, folder: Path) -> str:
     return ""
 
 
-def close(ledger: Ledger, version: Version, round_: int, audit: dict[str, Any], **more: Any) -> None:  # noqa: ANN401
+def close(
+    ledger: Ledger, version: Version, round_: int, audit: Row, /, **more: Unpack[RegistrationsRow]
+) -> None:
     """Record how an audit of a version ended.
 
     Args:
@@ -167,12 +153,15 @@ def close(ledger: Ledger, version: Version, round_: int, audit: dict[str, Any], 
         audit: The gate's answer, as the release gives it.
         more: Further columns.
     """
-    told = {"audit_id": audit["candidate"], "gate_id": audit["gate_id"], "state": audit["state"]}
-    ledger.record(version, COMPLETE, round_, **told, **more)
+    more |= {"audit_id": audit["candidate"], "gate_id": audit["gate_id"], "state": audit["state"]}
+    ledger.record(version, COMPLETE, round_, 1, **more)
 
 
 def tell(
-    registry: Registry, ledger: Ledger, version: Version, announce: Callable[[Version, Row, Tags], None]
+    registry: Registry,
+    ledger: Ledger,
+    version: Version,
+    announce: Callable[[Version, RegistrationsRow, Tags], None],
 ) -> None:
     """Tell the registry and whoever listens how a version's newest round ended, and record that they were told.
 
@@ -191,12 +180,13 @@ def tell(
     if ending is None:
         return
     tags = tags_of(ledger.lake, ending)
-    registry.tell(version, tags, alias=registry.settings.alias, bears=is_open(ending))
+    is_open = ending["status"] == COMPLETE and ending["state"] == OPEN
+    registry.tell(version, tags, alias=registry.settings.alias, bears=is_open)
     announce(version, ending, tags)
     ledger.record(version, TOLD, ending["round"])
 
 
-def tags_of(lake: Lake, ending: Row) -> dict[str, str]:
+def tags_of(lake: Lake, ending: RegistrationsRow) -> dict[str, str]:
     """Give the tags that tell how a round ended.
 
     Args:
@@ -206,28 +196,20 @@ def tags_of(lake: Lake, ending: Row) -> dict[str, str]:
     Returns:
         Names (`judge_audit.…`) to texts.
     """
-    if ending["status"] != COMPLETE:
-        return _named(gate=NOT_AUDITED, reasons=ending["reason"] or "", audit_id="", position="", use="")
-    audit_id = ending["audit_id"]
-    rows = rows_of(lake.read("gates", audit_id=audit_id, gate_id=ending["gate_id"]), GatesRow)
-    told = [
-        f"{row['suite']}/{row['expectation']}: {row['reason']}"
-        for row in sorted(rows, key=lambda row: (row["state"], row["suite"], row["expectation"]))
-        if row["severity"] == CRITICAL and row["state"] != OPEN
-    ]
-    return _named(
-        gate=ending["state"],
-        use=rows[0]["use"] if rows else "",
-        audit_id=audit_id,
-        position=position_of(lake, audit_id),
-        reasons="\n".join(told),
-    )
-
-
-def is_open(ending: Row) -> bool:
-    """Tell whether a round ended with an open gate."""
-    return bool(ending["status"] == COMPLETE and ending["state"] == OPEN)
-
-
-def _named(**tags: str) -> dict[str, str]:
+    tags = {"gate": NOT_AUDITED, "use": "", "audit_id": "", "position": "", "reasons": ending["reason"] or ""}
+    if ending["status"] == COMPLETE:
+        audit_id = ending["audit_id"]
+        rows = rows_of(lake.read("gates", audit_id=audit_id, gate_id=ending["gate_id"]), GatesRow)
+        reasons = [
+            f"{row['suite']}/{row['expectation']}: {row['reason']}"
+            for row in sorted(rows, key=lambda row: (row["state"], row["suite"], row["expectation"]))
+            if row["severity"] == CRITICAL and row["state"] != OPEN
+        ]
+        tags = {
+            "gate": ending["state"] or "",
+            "use": rows[0]["use"] if rows else "",
+            "audit_id": audit_id,
+            "position": position_of(lake, audit_id),
+            "reasons": "\n".join(reasons),
+        }
     return {PREFIX + name: value for name, value in tags.items()}

@@ -7,30 +7,25 @@ import socket
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
+
+from judge_audit_schemas.rows import RegistrationsRow
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.files import grab
 from judge_audit.core.formatting import harmless
-from judge_audit.core.tables import from_rows
+from judge_audit.core.tables import empty, from_rows, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from typing import Unpack
 
     from judge_audit.lake import Lake
 
-    Row = dict[str, Any]
-
 TABLE = "registrations"
-REQUESTED, STARTED, COMPLETE, FAILED, LOST, TOLD = (
-    "requested",
-    "started",
-    "complete",
-    "failed",
-    "lost",
-    "told",
-)
+REQUESTED, STARTED, COMPLETE = "requested", "started", "complete"
+FAILED, LOST, TOLD = "failed", "lost", "told"
 NO_WORD = re.compile(r"[^A-Za-z0-9._-]")
 SHOWN = 80
 """Characters of a name that a sentence shows."""
@@ -46,7 +41,7 @@ class History:
         rows: Its rows.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[RegistrationsRow, ...] = ()
 
     @property
     def round(self) -> int:
@@ -54,7 +49,7 @@ class History:
         return max((row["round"] for row in self.rows), default=1)
 
     @property
-    def ending(self) -> Row | None:
+    def ending(self) -> RegistrationsRow | None:
         """How the newest round ended, None while it has not: what is complete stays so, whatever else was lost."""
         return self._newest(COMPLETE) or self._newest(FAILED)
 
@@ -69,16 +64,16 @@ class History:
         return sum(row["status"] == LOST for row in self._current())
 
     @property
-    def start(self) -> Row | None:
+    def start(self) -> RegistrationsRow | None:
         """The newest start of the newest round."""
         return self._newest(STARTED)
 
-    def _current(self) -> list[Row]:
+    def _current(self) -> list[RegistrationsRow]:
         return [row for row in self.rows if row["round"] == self.round]
 
-    def _newest(self, status: str) -> Row | None:
-        found = [row for row in self._current() if row["status"] == status]
-        return max(found, key=lambda row: row["attempt"], default=None)
+    def _newest(self, status: str) -> RegistrationsRow | None:
+        rows = [row for row in self._current() if row["status"] == status]
+        return max(rows, key=lambda row: row["attempt"], default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +88,26 @@ class Ledger:
 
     def history(self, version: Version) -> History:
         """Read what is recorded of a version."""
-        rows = self.lake.read(TABLE, registration_id=version.registration_id).to_pylist()
+        rows = rows_of(self.lake.read(TABLE, registration_id=version.registration_id), RegistrationsRow)
         return History(tuple(rows))
 
     def histories(self, versions: Sequence[Version]) -> dict[str, History]:
         """Read what is recorded of several versions at once, by registration_id."""
-        found: dict[str, list[Row]] = {version.registration_id: [] for version in versions}
-        for row in self.lake.read(TABLE, registration_id=sorted(found)).to_pylist() if found else ():
-            found[row["registration_id"]].append(row)
-        return {name: History(tuple(rows)) for name, rows in found.items()}
+        by_version: dict[str, list[RegistrationsRow]] = {version.registration_id: [] for version in versions}
+        table = self.lake.read(TABLE, registration_id=sorted(by_version)) if versions else empty(TABLE)
+        for row in rows_of(table, RegistrationsRow):
+            by_version[row["registration_id"]].append(row)
+        return {name: History(tuple(rows)) for name, rows in by_version.items()}
 
-    def record(self, version: Version, status: str, round_: int, attempt: int = 1, **more: Any) -> bool:  # noqa: ANN401
+    def record(
+        self,
+        version: Version,
+        status: str,
+        round_: int,
+        attempt: int = 1,
+        /,
+        **more: Unpack[RegistrationsRow],
+    ) -> bool:
         """Record a state of a version.
 
         Args:
@@ -116,7 +120,7 @@ class Ledger:
         Returns:
             Whether it was recorded now: False if it stood there already, and what stood there stays.
         """
-        row = {
+        row: RegistrationsRow = {
             "registration_id": version.registration_id,
             "round": round_,
             "attempt": attempt,
@@ -172,29 +176,18 @@ class Version:
 
 def plain(text: str) -> str:
     """Cut a stranger's text short and leave out what a terminal would obey."""
-    seen = harmless(text)
-    return seen if len(seen) <= SHOWN else seen[: SHOWN - 1] + "…"
+    return cut(harmless(text), SHOWN)
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What came of asking for the right.
-
-    Attributes:
-        held: Whether it is ours.
-        round: The round it is for.
-        reason: Why it is not ours, "" if it is.
-    """
-
-    held: bool
-    round: int
-    reason: str = ""
+def cut(text: str, most: int) -> str:
+    """Cut a text to so many characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 @contextmanager
 def claimed(
     ledger: Ledger, version: Version, round_: int, run_id: str, alive: Callable[[str], bool]
-) -> Iterator[Claim]:
+) -> Iterator[str]:
     """Hold the right to audit a version for as long as the audit takes.
 
     Args:
@@ -205,33 +198,32 @@ def claimed(
         alive: Tells of another run whether it still goes on; asked where its machine is not this one.
 
     Yields:
-        The claim; not held where another run goes on, or the round has ended.
+        Why it is not ours, where another run goes on or the round has ended; "" if it is.
     """
     with ExitStack() as stack:
         lock, taken = _locked(ledger.lake.storage.beside / "registered" / version.folder)
         if lock is not None:
             stack.enter_context(lock)
         if taken:
-            yield Claim(held=False, round=round_, reason=f"{HELD_ELSEWHERE} on this machine.")
+            yield f"{HELD_ELSEWHERE} on this machine."
             return
         history = ledger.history(version)
         if history.round > round_ or (history.round == round_ and history.ending is not None):
             newest = history.ending
             audited = newest is None or newest["status"] == COMPLETE
-            reason = "it is audited already." if audited else "it could not be audited; submit it --again."
-            yield Claim(held=False, round=round_, reason=reason)
+            yield "it is audited already." if audited else "it could not be audited; submit it --again."
             return
         start = history.start if history.round == round_ else None
         here = socket.gethostname()
         if start is not None and _goes_on(start, run_id, alive, here if lock is not None else ""):
-            yield Claim(held=False, round=round_, reason=f"{HELD_ELSEWHERE} ({start['flow_run']}).")
+            yield f"{HELD_ELSEWHERE} ({start['flow_run']})."
             return
         number = start["attempt"] + 1 if start is not None else 1
         won = ledger.record(version, STARTED, round_, number, flow_run=run_id or None, host=here)
-        yield Claim(held=won, round=round_, reason="" if won else f"{HELD_ELSEWHERE}.")
+        yield "" if won else f"{HELD_ELSEWHERE}."
 
 
-def _goes_on(start: Row, run_id: str, alive: Callable[[str], bool], dead_on: str) -> bool:
+def _goes_on(start: RegistrationsRow, run_id: str, alive: Callable[[str], bool], dead_on: str) -> bool:
     """Tell whether the run of an earlier start goes on; on the machine it is dead on it would hold the lock."""
     if not start["flow_run"] or start["flow_run"] == run_id or start["host"] == dead_on:
         return False
@@ -242,8 +234,7 @@ def _locked(folder: Path) -> tuple[IO[str] | None, bool]:
     """Lock a version on this machine.
 
     Returns:
-        The lock, None if there is none; and whether another process holds it. Where files cannot be locked there is
-        neither.
+        The lock, None if there is none; and whether another process holds it. Where files cannot be locked neither.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = (folder / "lock").open("w", encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.core.errors import AuditError, MachineryError, UsageError
 from judge_audit.judges.cards.redaction import secrets_around
 from judge_audit.operations.registry.artifacts import MOST_FILES, Listed, fetch
-from judge_audit.operations.registry.ledger import Version, plain
+from judge_audit.operations.registry.ledger import Version, cut, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,7 +58,7 @@ class Registry:
             UsageError: If there is no such version, or the registry refuses.
             MachineryError: If the registry does not answer.
         """
-        with self._told(f"{plain(model)} version {plain(version)}"):
+        with self._reported(f"{plain(model)} version {plain(version)}"):
             return self._version(self.client.get_model_version(model, version))
 
     def versions(self) -> list[Version]:
@@ -68,22 +68,19 @@ class Registry:
             UsageError: If the registry refuses.
             MachineryError: If the registry does not answer.
         """
-        found: list[Version] = []
-        token = None
-        with self._told("its model versions"):
+        versions: list[Version] = []
+        token, since = None, self.settings.since
+        with self._reported("its model versions"):
             while True:
                 page = self.client.search_model_versions(
                     order_by=["creation_timestamp DESC"], max_results=PAGE, page_token=token
                 )
                 ready = [row for row in page if row.status == READY and self.settings.wants(row.name)]
-                found += [self._version(row) for row in ready]
+                versions += [self._version(row) for row in ready]
                 token = page.token
-                since = self.settings.since
                 if not token or (since is not None and page and _when(page[-1]) < since):
                     break
-        wanted = [
-            row for row in found if self.settings.since is None or row.created_at >= self.settings.since
-        ]
+        wanted = [row for row in versions if since is None or row.created_at >= since]
         return sorted(wanted, key=lambda row: (row.created_at, row.model, row.version), reverse=True)
 
     def fetch(self, version: Version, target: Path) -> Fetched:
@@ -93,7 +90,7 @@ class Registry:
             UsageError: If they lie where nothing is fetched from, or are too many.
             MachineryError: If they cannot be reached.
         """
-        with self._told(version.told):
+        with self._reported(version.told):
             uri = self.client.get_model_version_download_uri(version.model, version.version)
         return fetch(uri, target, self._proxied)
 
@@ -110,15 +107,17 @@ class Registry:
             alias: The alias, "" to leave aliases alone.
             bears: Whether this version may bear it.
         """
-        with self._told(version.told):
+        with self._reported(version.told):
             for name, value in tags.items():
-                self.client.set_model_version_tag(version.model, version.version, name, _cut(value))
+                self.client.set_model_version_tag(
+                    version.model, version.version, name, cut(value, LONGEST_TAG)
+                )
             if not alias:
                 return
-            held = self.client.get_registered_model(version.model).aliases.get(alias)
-            if bears and (held is None or int(held) < int(version.version)):
+            bearer = self.client.get_registered_model(version.model).aliases.get(alias)
+            if bears and (bearer is None or int(bearer) < int(version.version)):
                 self.client.set_registered_model_alias(version.model, alias, version.version)
-            elif not bears and held is not None and str(held) == version.version:
+            elif not bears and bearer is not None and str(bearer) == version.version:
                 self.client.delete_registered_model_alias(version.model, alias)
 
     def _version(self, row: Any) -> Version:  # noqa: ANN401 - MLflow's own type
@@ -139,37 +138,37 @@ class Registry:
         )
 
         what = "the files of a version"
-        found: list[tuple[str, int | None]] = []
-        with self._told(what):
+        files: list[tuple[str, int | None]] = []
+        with self._reported(what):
             store: Any = get_artifact_repository(uri, tracking_uri=self.settings.uri)
-            waiting, seen = [""], 0
+            waiting, count = [""], 0
             while waiting:
                 for entry in store.list_artifacts(waiting.pop() or None):
-                    seen += 1
-                    if seen > MOST_FILES:
+                    count += 1
+                    if count > MOST_FILES:
                         raise UsageError(
                             f"the model holds more than {MOST_FILES:,} files; it is not fetched."
                         )
                     if entry.is_dir:
                         waiting.append(entry.path)
                     else:
-                        found.append((entry.path, entry.file_size))
+                        files.append((entry.path, entry.file_size))
 
         def get(folder: Path) -> None:
-            with self._told(what):
+            with self._reported(what):
                 store.download_artifacts("", str(folder))
 
-        return Listed(tuple(found), get)
+        return Listed(tuple(files), get)
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _reported(self, what: str) -> Iterator[None]:
         """Say in words what the registry refuses, and that it does not answer; no secret stands in them."""
         try:
             yield
         except AuditError:
             raise
         except Exception as error:  # noqa: BLE001 - MLflow raises what its transports raise
-            raise _said(error, self.settings.uri, what) from None
+            raise _failure(error, self.settings.uri, what) from None
 
 
 def connect(settings: Settings) -> Registry:
@@ -196,12 +195,7 @@ def _when(row: Any) -> datetime:  # noqa: ANN401 - MLflow's own type
     return datetime.fromtimestamp(int(row.creation_timestamp) / 1000, UTC)
 
 
-def _cut(value: str) -> str:
-    """Cut a text to what a tag holds."""
-    return value if len(value) <= LONGEST_TAG else value[: LONGEST_TAG - 1] + "…"
-
-
-def _said(error: Exception, uri: str, what: str) -> AuditError:
+def _failure(error: Exception, uri: str, what: str) -> AuditError:
     """Put a failure into words."""
     code = getattr(error, "error_code", "")
     message = secrets_around().clean(" ".join(str(error).split()))[:400]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from judge_audit.core.digests import text_digest
 from judge_audit.core.errors import EXIT_GOOD, EXIT_USAGE, AuditError
@@ -14,6 +14,8 @@ from judge_audit.operations.registry.template import check_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from judge_audit_schemas.rows import RegistrationsRow
 
     from judge_audit.operations.registry.ledger import History, Ledger, Version
     from judge_audit.operations.registry.mlflow_client import Registry
@@ -126,7 +128,7 @@ def submit(
     new = False
     while attempt <= MOST_LOST:
         launched = launch(Request(version, round_, key_of(ledger.lake.url, version, round_, attempt)))
-        more = {"via": via, "flow_run": launched.run_id or None}
+        more: RegistrationsRow = {"via": via, "flow_run": launched.run_id or None}
         first = ledger.record(version, REQUESTED, round_, attempt, **more)
         new = new or first
         known = ledger.history(version)
@@ -137,20 +139,17 @@ def submit(
             return Outcome(UNDER_WAY, new, launched.run_id, line)
         reason = launched.told or "the run ended and recorded nothing"
         if launched.state == CANCELLED:
-            ledger.record(
-                version, FAILED, round_, attempt, reason=f"the run was cancelled: {reason}.", **more
-            )
+            more["reason"] = f"the run was cancelled: {reason}."
+            ledger.record(version, FAILED, round_, attempt, **more)
             return ended(version, ledger.history(version), new=new)
-        ledger.record(version, LOST, round_, attempt, reason=reason, **more)
+        more["reason"] = reason
+        ledger.record(version, LOST, round_, attempt, **more)
         attempt += 1
-    reason = f"{MOST_LOST} runs ended without an answer; the last one: {_last(ledger.history(version))}"
+    lost = [row for row in ledger.history(version).rows if row["status"] == LOST]
+    last = max(lost, key=lambda row: row["recorded_at"])["reason"] if lost else "see the server's page"
+    reason = f"{MOST_LOST} runs ended without an answer; the last one: {last}"
     ledger.record(version, FAILED, round_, MOST_LOST + 1, via=via, reason=reason)
     return ended(version, ledger.history(version), new=new)
-
-
-def _last(history: History) -> str:
-    rows = sorted((row for row in history.rows if row["status"] == LOST), key=lambda row: row["recorded_at"])
-    return str(rows[-1]["reason"]) if rows else "see the server's page"
 
 
 def key_of(lake: str, version: Version, round_: int, attempt: int) -> str:
@@ -167,7 +166,7 @@ def ended(version: Version, history: History, *, new: bool = False) -> Outcome:
     run_id = row["flow_run"] or ""
     if row["status"] == COMPLETE:
         line = f"{version.told}: audited ({row['audit_id']}), the gate is {row['state']}."
-        return Outcome(AUDITED, new, run_id, line, row["state"], row["audit_id"])
+        return Outcome(AUDITED, new, run_id, line, row["state"] or "", row["audit_id"])
     line = f"{version.told}: it could not be audited: {row['reason']} Once mended, submit it --again."
     return Outcome(REFUSED, new, run_id, line)
 
@@ -207,7 +206,7 @@ def look(
     registry: Registry,
     ledger: Ledger,
     launch: Launcher,
-    announce: Callable[[Version, dict[str, Any], dict[str, str]], None],
+    announce: Callable[[Version, RegistrationsRow, dict[str, str]], None],
 ) -> Look:
     """Look at the registry once.
 
@@ -225,22 +224,22 @@ def look(
     check_template(settings.template, settings.project)
     versions = registry.versions()
     histories = ledger.histories(versions)
-    seen = Look(len(versions))
+    result = Look(len(versions))
     for version in versions:
         history = histories[version.registration_id]
         try:
             if history.ending is None:
-                if not history.rows and seen.submitted >= settings.most:
-                    seen.left += 1
+                if not history.rows and result.submitted >= settings.most:
+                    result.left += 1
                     continue
                 outcome = submit(ledger, version, launch, via="poller", history=history)
-                seen.submitted += outcome.new
-                seen.under_way += not outcome.new
-                seen.lines.append(outcome.line)
+                result.submitted += outcome.new
+                result.under_way += not outcome.new
+                result.lines.append(outcome.line)
             elif not history.told:
                 tell(registry, ledger, version, announce)
-                seen.told += 1
-                seen.lines.append(f"{version.told}: the registry was told late how the audit ended.")
+                result.told += 1
+                result.lines.append(f"{version.told}: the registry was told late how the audit ended.")
         except AuditError as error:
-            seen.problems.append(f"{version.told}: {error}")
-    return seen
+            result.problems.append(f"{version.told}: {error}")
+    return result

@@ -117,11 +117,9 @@ def _filled(
         return value
 
     def put(match: re.Match[str]) -> str:
-        name = match[1]
-        if name in LEFT:
+        if (name := match[1]) in LEFT:
             return match[0]
-        message = _misfit(name, field, values)
-        if message:
+        if message := _misfit(name, field, values):
             faults.append(Fault(origin, 0, field, message))
         return values.get(name, "")
 
@@ -133,17 +131,15 @@ def _misfit(name: str, field: str, values: Mapping[str, str]) -> str:
     if name not in values:
         return f"there is no {{{name}}}; there are {', '.join(f'{{{known}}}' for known in values)}."
     value = values[name]
-    if name in OURS:
-        return ""
-    if not value:
+    if not value and name not in OURS:
         return f"{{{name}}}: the registry names none for this version."
     shown = ascii(value[:60])
     if field in LABELS:
-        shows = len(value) <= LONGEST_LABEL and value.isprintable()
-        said = f"{{{name}}} is {shown}, which is too long or holds signs that cannot be shown: it can be no label."
-        return "" if shows else said
+        if name in OURS or (len(value) <= LONGEST_LABEL and value.isprintable()):
+            return ""
+        return f"{{{name}}} is {shown}, which is too long or holds signs that cannot be shown: it can be no label."
     allowed, more = (ADDRESS, ", and what addresses hold") if name == "source" else (WORD, "")
-    if allowed.fullmatch(value) and ".." not in value:
+    if name in OURS or (allowed.fullmatch(value) and ".." not in value):
         return ""
     return (
         f"{{{name}}} is {shown}; outside of {', '.join(LABELS)} it may hold letters, digits, “.”, “_” and “-” "

@@ -63,23 +63,24 @@ def read_runs(lake: Lake, now: datetime, last: int = LAST) -> Runs:
         now: The time.
         last: How many of the latest are read.
     """
-    held = lake.partitions("runs")
-    if held is None:
+    counts = lake.partitions("runs")
+    if counts is None:
         table = lake.read("runs")
     else:
-        open_ended = {run_id for run_id, rows in held.items() if rows == 1}
-        table = lake.read("runs", run_id=sorted(open_ended | set(newest(held, last))))
+        open_ended = {run_id for run_id, rows in counts.items() if rows == 1}
+        table = lake.read("runs", run_id=sorted(open_ended | set(newest(counts, last))))
     states: dict[str, list[Row]] = {}
     for row in table.to_pylist():
         states.setdefault(row["run_id"], []).append(row)
-    ended = [told for rows in states.values() if (told := _last(rows))["outcome"] != STARTED]
+    ended = [state for rows in states.values() if (state := _last(rows))["outcome"] != STARTED]
     opened = [rows[0] for rows in states.values() if all(row["outcome"] == STARTED for row in rows)]
-    gone = {row["run_id"] for row in opened if _is_gone(lake, row, now)}
-    return Runs(
-        ended=_latest(ended),
-        living=_latest(row for row in opened if row["run_id"] not in gone),
-        lost=_latest(row for row in opened if row["run_id"] in gone),
-    )
+    living: list[Row] = []
+    lost: list[Row] = []
+    for row in opened:
+        known = lives(lake, row["run_id"])
+        goes_on = now - row["started_at"] <= LONGEST if known is None else known
+        (living if goes_on else lost).append(row)
+    return Runs(_latest(ended), _latest(living), _latest(lost))
 
 
 def newest(names: Iterable[str], count: int) -> list[str]:
@@ -92,14 +93,9 @@ def newest(names: Iterable[str], count: int) -> list[str]:
 
 def _last(rows: list[Row]) -> Row:
     """Give the state that counts: what a run said of itself before what others took it for."""
-    told = [row for row in rows if row["outcome"] not in {STARTED, LOST}]
+    own = [row for row in rows if row["outcome"] not in {STARTED, LOST}]
     lost = [row for row in rows if row["outcome"] == LOST]
-    return (told or lost or rows)[0]
-
-
-def _is_gone(lake: Lake, row: Row, now: datetime) -> bool:
-    known = lives(lake, row["run_id"])
-    return now - row["started_at"] > LONGEST if known is None else not known
+    return (own or lost or rows)[0]
 
 
 def _latest(rows: Iterable[Row]) -> tuple[Row, ...]:

@@ -125,8 +125,7 @@ class Run:
 
     def fail(self, error: BaseException) -> None:
         """Put down a run that came to nothing, and tell the hook unless a person interrupted it."""
-        outcome, reason = _outcome(error)
-        self.exit_code = _exit_code(error)
+        outcome, reason, self.exit_code = _outcome(error)
         if self.audit_id is None and self._lake is not None:
             with suppress(Exception):  # what is kept of an error must not hide it
                 self.audit_id, self.judge_id = audit_left_open(self._lake, self.started)
@@ -141,13 +140,8 @@ class Run:
         )
 
     def _notify(self, event: str, document: Mapping[str, Any]) -> None:
-        own = {
-            "run_id": self.run_id,
-            "kind": self.kind,
-            "judge": self.name,
-            "judge_id": self.judge_id,
-            "audit_id": self.audit_id,
-        }
+        own: Row = {"run_id": self.run_id, "kind": self.kind, "judge": self.name}
+        own |= {"judge_id": self.judge_id, "audit_id": self.audit_id}
         notify(self.hook, event, {**own, **document}, lake=self._lake, tell=self.tell)
 
     def _end(self, outcome: str, reason: str) -> None:
@@ -216,33 +210,23 @@ def recorded(
     run.complete()
 
 
-def settle_lost(lake: Lake) -> list[Row]:
-    """Put down the runs that ended without a word.
-
-    Returns:
-        Their rows, without those that another run put down at the same time.
-    """
-    found = []
-    for row in read_runs(lake, datetime.now(UTC)).lost:
-        told = {**row, "outcome": LOST, "reason": lost_reason(row)}
-        if lake.commit({"runs": from_rows("runs", [told])}).new:
-            lock_of(lake, row["run_id"]).unlink(missing_ok=True)
-            found.append(told)
-    return found
-
-
 def tell_lost(lake: Lake, hook: Hook | None, tell: Callable[[str], None]) -> None:
-    """Put down the runs that ended without a word, and tell the hook of each.
+    """Put down the runs that ended without a word, and tell the hook of each that no other run put down as well.
 
     Args:
         lake: The lake.
         hook: The team's hook.
         tell: Given sentences where a notice did not arrive.
     """
-    for row in settle_lost(lake):
-        told = {name: row[name] for name in ("run_id", "kind", "judge", "judge_id", "audit_id", "reason")}
-        told |= {"outcome": LOST, "exit_code": None, "text": _failed(row["judge"], row["reason"])}
-        notify(hook, AUDIT_FAILED, told, lake=lake, tell=tell)
+    lost = [
+        {**row, "outcome": LOST, "reason": lost_reason(row)}
+        for row in read_runs(lake, datetime.now(UTC)).lost
+    ]
+    for row in [row for row in lost if lake.commit({"runs": from_rows("runs", [row])}).new]:
+        lock_of(lake, row["run_id"]).unlink(missing_ok=True)
+        notice = {name: row[name] for name in ("run_id", "kind", "judge", "judge_id", "audit_id", "reason")}
+        notice |= {"outcome": LOST, "exit_code": None, "text": _failed(row["judge"], row["reason"])}
+        notify(hook, AUDIT_FAILED, notice, lake=lake, tell=tell)
 
 
 def lost_reason(row: Mapping[str, Any]) -> str:
@@ -250,25 +234,20 @@ def lost_reason(row: Mapping[str, Any]) -> str:
     return say("runs.lost", started=minute(row["started_at"]), host=row["host"])
 
 
-def _outcome(error: BaseException) -> tuple[str, str]:
-    """Give how a run ended and why, with every secret of the environment blotted out."""
+def _outcome(error: BaseException) -> tuple[str, str, int]:
+    """Give how a run ended, why (every secret of the environment blotted out), and its exit code."""
     if isinstance(error, KeyboardInterrupt):
-        return INTERRUPTED, say("runs.interrupted")
+        return INTERRUPTED, say("runs.interrupted"), EXIT_INTERRUPTED
+    outcome, code, kind = FAILED, EXIT_MACHINERY, type(error).__name__
     if isinstance(error, AuditError):
-        outcome = STOPPED if error.exit_code == EXIT_JUDGE_FAILED else FAILED
-        reason = str(error)
+        reason, code = str(error), error.exit_code
+        outcome = STOPPED if code == EXIT_JUDGE_FAILED else FAILED
     elif isinstance(error, Exception):
-        outcome, reason = FAILED, say("runs.unexpected", kind=type(error).__name__, error=str(error))
+        reason = say("runs.unexpected", kind=kind, error=str(error))
     else:
-        outcome, reason = FAILED, say("runs.ended", kind=type(error).__name__)
+        reason = say("runs.ended", kind=kind)
     reason = secrets_around().clean(reason)
-    return outcome, reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 1] + "…"
-
-
-def _exit_code(error: BaseException) -> int:
-    if isinstance(error, KeyboardInterrupt):
-        return EXIT_INTERRUPTED
-    return error.exit_code if isinstance(error, AuditError) else EXIT_MACHINERY
+    return outcome, reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 1] + "…", code
 
 
 def _failed(judge: str, reason: str) -> str:
@@ -277,10 +256,10 @@ def _failed(judge: str, reason: str) -> str:
 
 def _gate_notice(gate: Mapping[str, Any]) -> Row:
     """Make what a notice says of a gate that is not open."""
-    held = [row for row in gate["expectations"] if row["severity"] == CRITICAL and row["state"] != OPEN]
+    barring = [row for row in gate["expectations"] if row["severity"] == CRITICAL and row["state"] != OPEN]
     first = [
         {name: row[name] for name in ("suite", "expectation", "state", "owner", "reason", "remedy")}
-        for row in sorted(held, key=lambda row: row["state"] != SHUT)
+        for row in sorted(barring, key=lambda row: row["state"] != SHUT)
     ]
     key = "gate_shut" if gate["state"] == SHUT else "gate_unasked"
     why = first[0]["reason"] if first else ""

@@ -52,9 +52,9 @@ def make_status(lake: Lake, *, now: datetime, judge: str = "", max_age: timedelt
     Raises:
         UsageError: If the lake knows no such judge.
     """
-    held = Held(lake, now)
-    watched, others = held.watched(judge)
-    judges = [_judge(held, name, max_age) for name in watched]
+    records = Records(lake, now)
+    watched, others = records.watched(judge)
+    judges = [_judge(records, name, max_age) for name in watched]
     codes = [entry["exit_code"] for entry in judges] or [EXIT_USAGE if max_age is None else EXIT_JUDGE_FAILED]
     code = EXIT_JUDGE_FAILED if EXIT_JUDGE_FAILED in codes else max(codes)
     return {
@@ -66,19 +66,19 @@ def make_status(lake: Lake, *, now: datetime, judge: str = "", max_age: timedelt
         "max_age_seconds": max_age.total_seconds() if max_age is not None else None,
         "judges": judges,
         "other_judges": others,
-        "undelivered": _undelivered(held),
+        "undelivered": _undelivered(records),
     }
 
 
-def _judge(held: Held, name: str, max_age: timedelta | None) -> Row:
-    audit = held.last_good(name)
-    approved = _approved(held, name)
-    gates = _gates(held, name)
-    told = _last_good(held, audit) if audit else None
+def _judge(records: Records, name: str, max_age: timedelta | None) -> Row:
+    audit = records.last_good(name)
+    approved = _approved(records, name)
+    gates = _gates(records, name)
+    last_good = _last_good(records, audit) if audit else None
     uses = {row["use"] for row in approved}
     decisive = [gate for gate in gates if gate["use"] in uses] or gates
     gate = decisive[0] if decisive else {"state": NEVER}
-    findings = _findings(name, told, gate, max_age)
+    findings = _findings(name, last_good, gate, max_age)
     codes = {row["exit_code"] for row in findings}
     code = EXIT_JUDGE_FAILED if EXIT_JUDGE_FAILED in codes else max(codes, default=EXIT_GOOD)
     return {
@@ -86,9 +86,9 @@ def _judge(held: Held, name: str, max_age: timedelta | None) -> Row:
         "good": not findings,
         "exit_code": code,
         "findings": [{key: row[key] for key in ("finding", "text")} for row in findings],
-        "last_good_audit": told,
-        "last_failed_run": _last_failed(held, name, audit),
-        "running": [_run(row) for row in held.of_judge(held.runs.living, name) if row["kind"] != GATE],
+        "last_good_audit": last_good,
+        "last_failed_run": _last_failed(records, name, audit),
+        "running": [_run(row) for row in records.of_judge(records.runs.living, name) if row["kind"] != GATE],
         "gate": gate,
         "gates": gates,
         "approved": approved,
@@ -97,47 +97,39 @@ def _judge(held: Held, name: str, max_age: timedelta | None) -> Row:
 
 def _findings(name: str, audit: Row | None, gate: Row, max_age: timedelta | None) -> list[Row]:
     """Say what is not good, each with the exit code it asks for."""
-    found: list[Row] = []
+    found: list[tuple[str, int, dict[str, str]]] = []
     if audit is None:
-        code = EXIT_USAGE if max_age is None else EXIT_JUDGE_FAILED
-        found.append({"finding": NO_AUDIT, "text": say("status.no_audit", judge=name), "exit_code": code})
-    elif max_age is not None and audit["age_seconds"] > max_age.total_seconds():
-        text = say(
-            "status.stale",
-            judge=name,
-            age=age_text(audit["age_seconds"]),
-            allowed=age_text(max_age.total_seconds()),
-        )
-        found.append({"finding": STALE, "text": text, "exit_code": EXIT_JUDGE_FAILED})
-    if gate.get("approved_since"):
-        return found
-    if gate["state"] == SHUT:
-        text = say("status.gate_shut", judge=name, use=gate["use"])
-        found.append({"finding": GATE_SHUT, "text": text, "exit_code": EXIT_JUDGE_FAILED})
-    elif gate["state"] == CANNOT:
-        text = say("status.gate_unasked", judge=name, use=gate["use"])
-        found.append({"finding": GATE_UNASKED, "text": text, "exit_code": EXIT_USAGE})
-    return found
+        found.append((NO_AUDIT, EXIT_USAGE if max_age is None else EXIT_JUDGE_FAILED, {}))
+    elif max_age is not None and audit["age_seconds"] > (allowed := max_age.total_seconds()):
+        ages = {"age": age_text(audit["age_seconds"]), "allowed": age_text(allowed)}
+        found.append((STALE, EXIT_JUDGE_FAILED, ages))
+    shut = {SHUT: (GATE_SHUT, EXIT_JUDGE_FAILED), CANNOT: (GATE_UNASKED, EXIT_USAGE)}.get(gate["state"])
+    if shut and not gate.get("approved_since"):
+        found.append((*shut, {"use": gate["use"]}))
+    return [
+        {"finding": finding, "text": say(f"status.{finding}", judge=name, **parts), "exit_code": code}
+        for finding, code, parts in found
+    ]
 
 
-def _last_good(held: Held, audit: Row) -> Row:
+def _last_good(records: Records, audit: Row) -> Row:
     return {
         "audit_id": audit["audit_id"],
         "judge_id": audit["judge_id"],
         "started_at": audit["started_at"].isoformat(),
         "ended_at": audit["ended_at"].isoformat(),
-        "age_seconds": _age(held, audit["ended_at"]),
-        "position": held.position(audit["audit_id"]),
-        "coverage": held.coverage(audit),
+        "age_seconds": _age(records, audit["ended_at"]),
+        "position": position_of(records.lake, audit["audit_id"]),
+        "coverage": records.coverage(audit),
         "code_version": audit["code_version"],
     }
 
 
-def _last_failed(held: Held, name: str, audit: Row | None) -> Row | None:
+def _last_failed(records: Records, name: str, audit: Row | None) -> Row | None:
     """Find the last run that should have made an audit and made none."""
-    rows: list[Row] = [row for row in held.runs.ended if row["outcome"] in BAD]
-    rows += [{**row, "outcome": LOST, "reason": lost_reason(row)} for row in held.runs.lost]
-    rows = [row for row in held.of_judge(rows, name) if row["kind"] != GATE]
+    rows: list[Row] = [row for row in records.runs.ended if row["outcome"] in BAD]
+    rows += [{**row, "outcome": LOST, "reason": lost_reason(row)} for row in records.runs.lost]
+    rows = [row for row in records.of_judge(rows, name) if row["kind"] != GATE]
     if not rows:
         return None
     last = max(rows, key=lambda row: (row["started_at"], row["run_id"]))
@@ -145,7 +137,7 @@ def _last_failed(held: Held, name: str, audit: Row | None) -> Row | None:
         **_run(last),
         "outcome": last["outcome"],
         "ended_at": last["ended_at"].isoformat() if last["ended_at"] else None,
-        "age_seconds": _age(held, last["ended_at"] or last["started_at"]),
+        "age_seconds": _age(records, last["ended_at"] or last["started_at"]),
         "exit_code": last["exit_code"],
         "reason": last["reason"],
         "audit_id": last["audit_id"],
@@ -154,61 +146,60 @@ def _last_failed(held: Held, name: str, audit: Row | None) -> Row | None:
 
 
 def _run(row: Row) -> Row:
-    told = {name: row[name] for name in ("run_id", "kind", "host", "flow_run")}
-    return {**told, "started_at": row["started_at"].isoformat()}
+    parts = {name: row[name] for name in ("run_id", "kind", "host", "flow_run")}
+    return {**parts, "started_at": row["started_at"].isoformat()}
 
 
-def _gates(held: Held, name: str) -> list[Row]:
+def _gates(records: Records, name: str) -> list[Row]:
     """Give the last asking of the gate for each use, the newest first."""
     answers: dict[str, list[Row]] = {}
-    for row in held.gate_rows:
-        if held.name_of(row["judge_id"]) == name:
+    for row in records.gate_rows:
+        if records.name_of(row["judge_id"]) == name:
             answers.setdefault(row["gate_id"], []).append(row)
     # the same answer given again is the same rows: when it was last given, the runs know
     asked = {gate_id: (rows[0]["asked_at"], "") for gate_id, rows in answers.items()}
-    for run in reversed(held.runs.ended):
+    for run in reversed(records.runs.ended):
         if run["gate_id"] in answers:
             asked[run["gate_id"]] = (run["ended_at"], run["state"])
-    found: dict[str, Row] = {}
+    newest: dict[str, Row] = {}
     for gate_id, (when, state) in sorted(asked.items(), key=lambda entry: entry[1][0], reverse=True):
         rows = answers[gate_id]
-        if rows[0]["use"] not in found:
-            found[rows[0]["use"]] = _gate(held, rows, when, state)
-    return list(found.values())
+        if rows[0]["use"] not in newest:
+            newest[rows[0]["use"]] = _gate(records, rows, when, state)
+    return list(newest.values())
 
 
-def _gate(held: Held, rows: list[Row], when: datetime, state: str) -> Row:
-    held_up = [row for row in rows if row["severity"] == CRITICAL and row["state"] != OPEN]
-    states = {row["state"] for row in held_up}
-    found = state or (SHUT if SHUT in states else CANNOT if states else OPEN)
-    held_up.sort(key=lambda row: (row["state"] != SHUT, row["suite"], row["expectation"]))
+def _gate(records: Records, rows: list[Row], when: datetime, state: str) -> Row:
+    barring = [row for row in rows if row["severity"] == CRITICAL and row["state"] != OPEN]
+    states = {row["state"] for row in barring}
+    answer = state or (SHUT if SHUT in states else CANNOT if states else OPEN)
+    barring.sort(key=lambda row: (row["state"] != SHUT, row["suite"], row["expectation"]))
     parts = ("suite", "expectation", "owner", "reason", "remedy")
     # the first approval, and one despite what stood in the way, are of a gate that was not open
     approved = any(
         (row["audit_id"], row["use"]) == (rows[0]["audit_id"], rows[0]["use"]) and row["approved_at"] >= when
-        for row in held.approvals
+        for row in records.approvals
     )
     return {
-        "state": found,
+        "state": answer,
         "use": rows[0]["use"],
         "asked_at": when.isoformat(),
-        "age_seconds": _age(held, when),
+        "age_seconds": _age(records, when),
         "audit_id": rows[0]["audit_id"],
-        "reasons": [{part: row[part] for part in parts} for row in held_up[:FIRST_REASONS]],
-        "more_reasons": max(0, len(held_up) - FIRST_REASONS),
+        "reasons": [{part: row[part] for part in parts} for row in barring[:FIRST_REASONS]],
+        "more_reasons": max(0, len(barring) - FIRST_REASONS),
         "approved_since": approved,
     }
 
 
-def _approved(held: Held, name: str) -> list[Row]:
+def _approved(records: Records, name: str) -> list[Row]:
     """Give the newest approval for each use, with how old the approved audit is."""
     newest: dict[str, Row] = {}
-    for row in held.approvals:
-        if held.name_of(row["judge_id"]) == name:
+    for row in records.approvals:
+        if records.name_of(row["judge_id"]) == name:
             newest.setdefault(row["use"], row)
-    audits = {
-        row["audit_id"]: row for row in held.audits(sorted({row["audit_id"] for row in newest.values()}))
-    }
+    names = sorted({row["audit_id"] for row in newest.values()})
+    ended = {row["audit_id"]: _age(records, row["ended_at"]) for row in records.audits(names)}
     return [
         {
             "use": use,
@@ -216,17 +207,15 @@ def _approved(held: Held, name: str) -> list[Row]:
             "judge_id": row["judge_id"],
             "approved_at": row["approved_at"].isoformat(),
             "by": row["signer"],
-            "audit_age_seconds": _age(held, audits[row["audit_id"]]["ended_at"])
-            if row["audit_id"] in audits
-            else None,
+            "audit_age_seconds": ended.get(row["audit_id"]),
         }
         for use, row in sorted(newest.items())
     ]
 
 
-def _undelivered(held: Held) -> Row | None:
+def _undelivered(records: Records) -> Row | None:
     """Give the last notice, if it did not arrive."""
-    rows = rows_of(held.lake.read("notices"), NoticesRow)
+    rows = rows_of(records.lake.read("notices"), NoticesRow)
     last = max(rows, key=lambda row: (row["sent_at"], not row["delivered"]), default=None)
     if last is None or last["delivered"]:
         return None
@@ -234,8 +223,8 @@ def _undelivered(held: Held) -> Row | None:
     return {**parts, "sent_at": last["sent_at"].isoformat()}
 
 
-def _age(held: Held, when: datetime | None) -> float:
-    return max(0.0, (held.now - when).total_seconds()) if when is not None else 0.0
+def _age(records: Records, when: datetime | None) -> float:
+    return max(0.0, (records.now - when).total_seconds()) if when is not None else 0.0
 
 
 def age_text(seconds: float) -> str:
@@ -251,7 +240,7 @@ def age_text(seconds: float) -> str:
 
 
 @dataclass(eq=False)
-class Held:
+class Records:
     """What a lake holds of runs, audits, gates and approvals, each read once and only where asked for.
 
     Attributes:
@@ -275,19 +264,14 @@ class Held:
     @cached_property
     def audit_ids(self) -> list[str]:
         """The audits by name, the latest first as far as their names tell."""
-        held = self.lake.partitions("audits")
-        names = held if held is not None else set(self.lake.read("audits")["audit_id"].to_pylist())
+        counts = self.lake.partitions("audits")
+        names = counts if counts is not None else set(self.lake.read("audits")["audit_id"].to_pylist())
         return newest(names, len(names))
 
     @cached_property
-    def recent(self) -> list[str]:
-        """The audits looked at first."""
-        return newest(self.audit_ids, FIRST_LOOK)
-
-    @cached_property
     def recent_audits(self) -> list[AuditsRow]:
-        """Complete audits among these, the latest ended last."""
-        return self.audits(self.recent)
+        """Complete audits among those looked at first, the latest ended last."""
+        return self.audits(newest(self.audit_ids, FIRST_LOOK))
 
     @cached_property
     def all_audits(self) -> list[AuditsRow]:
@@ -303,26 +287,27 @@ class Held:
     def gate_rows(self) -> list[GatesRow]:
         """Answers of the gate about the audits looked at first, and about those of the latest runs."""
         asked = [row["audit_id"] for row in self.runs.ended if row["gate_id"]][:FIRST_LOOK]
-        return rows_of(self.lake.read("gates", audit_id=sorted({*asked, *self.recent})), GatesRow)
+        return rows_of(
+            self.lake.read("gates", audit_id=sorted({*asked, *newest(self.audit_ids, FIRST_LOOK)})), GatesRow
+        )
 
     def audits(self, names: list[str]) -> list[AuditsRow]:
         """Read complete audits by name, the latest ended last."""
-        rows = (
-            rows_of(self.lake.read("audits", audit_id=names, status="complete"), AuditsRow) if names else []
-        )
+        if not names:
+            return []
+        rows = rows_of(self.lake.read("audits", audit_id=names, status="complete"), AuditsRow)
         return sorted(rows, key=lambda row: (row["ended_at"], row["audit_id"]))
 
     def name_of(self, judge_id: str | None) -> str:
         """Give what a judge is called."""
         return self.names.get(judge_id or "", judge_id or "")
 
-    def last_good(self, name: str) -> Row | None:
+    def last_good(self, name: str) -> AuditsRow | None:
         """Find the last complete audit of a judge of a name."""
         for read in ("recent_audits", "all_audits"):
-            own = [row for row in getattr(self, read) if self.name_of(row["judge_id"]) == name]
-            if own:
-                found: Row = own[-1]
-                return found
+            audits: list[AuditsRow] = getattr(self, read)
+            if own := [row for row in audits if self.name_of(row["judge_id"]) == name]:
+                return own[-1]
         return None
 
     def watched(self, judge: str) -> tuple[list[str], list[str]]:
@@ -337,7 +322,7 @@ class Held:
         """
         known = sorted(set(self.names.values()))
         if judge:
-            asked_for = {row["judge"] for row in self._runs_told()}
+            asked_for = {row["judge"] for row in self._all_runs}
             name = self.names.get(judge, judge)
             if name not in known and name not in asked_for:
                 listed = ", ".join(known) or "none"
@@ -349,7 +334,7 @@ class Held:
         if not chosen and (audits := self.recent_audits or self.all_audits):
             chosen = [self.name_of(audits[-1]["judge_id"])]
         if not chosen:
-            begun = [self.run_name(row) for row in self._runs_told()]
+            begun = [self.run_name(row) for row in self._all_runs]
             chosen = list(dict.fromkeys(name for name in begun if name))[:1]
         return sorted(chosen), [name for name in known if name not in chosen]
 
@@ -357,7 +342,7 @@ class Held:
         """Give what the judge of a run is called, though the run may not have come to know it."""
         if row["judge_id"]:
             return self.name_of(row["judge_id"])
-        for other in self._runs_told():
+        for other in self._all_runs:
             if other["judge"] == row["judge"] and other["judge_id"]:
                 return self.name_of(other["judge_id"])
         return str(row["judge"])
@@ -366,12 +351,9 @@ class Held:
         """Keep the runs of a judge of a name."""
         return [row for row in rows if name in {self.run_name(row), row["judge"]}]
 
-    def _runs_told(self) -> tuple[Row, ...]:
+    @property
+    def _all_runs(self) -> tuple[Row, ...]:
         return (*self.runs.living, *self.runs.lost, *self.runs.ended)
-
-    def position(self, audit_id: str) -> str:
-        """Give the position that an audit came to."""
-        return position_of(self.lake, audit_id)
 
     def coverage(self, audit: Row) -> Row:
         """Say of how much of what it asked an audit has an answer, and how much of real traffic it reached."""

@@ -95,27 +95,27 @@ def _gate_lines(gate: Row) -> Iterator[str]:
     if gate["state"] == NEVER:
         yield say("status.gate_never")
         return
-    told = {"use": gate["use"], "audit": gate["audit_id"]}
+    about = {"use": gate["use"], "audit": gate["audit_id"]}
     key = "gate_approved" if gate["approved_since"] and gate["state"] != OPEN else "gate"
-    yield say(f"status.{key}", state=gate["state"], age=age_text(gate["age_seconds"]), **told)
+    yield say(f"status.{key}", state=gate["state"], age=age_text(gate["age_seconds"]), **about)
     if key == "gate_approved":
         return
     for row in gate["reasons"]:
         yield say("status.reason", **row)
     if gate["more_reasons"]:
-        yield say("status.more", n=gate["more_reasons"], **told)
+        yield say("status.more", n=gate["more_reasons"], **about)
 
 
 def exposition(document: Row) -> str:
     """Write the status as figures in Prometheus' text format, version 0.0.4."""
-    held: dict[str, list[Sample]] = {name: [] for name in GAUGES}
-    held["status_good"].append(({}, float(document["good"])))
-    held["notice_undelivered"].append(({}, float(document["undelivered"] is not None)))
+    gauges: dict[str, list[Sample]] = {name: [] for name in GAUGES}
+    gauges["status_good"].append(({}, float(document["good"])))
+    gauges["notice_undelivered"].append(({}, float(document["undelivered"] is not None)))
     for entry in document["judges"]:
         for name, labels, value in _figures(entry):
-            held[name].append(({"judge": entry["judge"], **labels}, value))
+            gauges[name].append(({"judge": entry["judge"], **labels}, value))
     lines = []
-    for name, samples in held.items():
+    for name, samples in gauges.items():
         if samples:
             lines += [f"# HELP judge_audit_{name} {GAUGES[name]}", f"# TYPE judge_audit_{name} gauge"]
             lines += [f"judge_audit_{name}{_labelled(labels)} {value!r}" for labels, value in samples]
@@ -144,10 +144,8 @@ def _figures(entry: Row) -> Iterator[tuple[str, dict[str, str], float]]:
 
 def _labelled(labels: Mapping[str, str]) -> str:
     """Write labels; a backslash, a quote and a line break in a value are escaped."""
-    if not labels:
-        return ""
-    told = (f'{name}="{value.translate(ESCAPES)}"' for name, value in labels.items())
-    return "{" + ",".join(told) + "}"
+    parts = (f'{name}="{value.translate(ESCAPES)}"' for name, value in labels.items())
+    return "{" + ",".join(parts) + "}" if labels else ""
 
 
 def _unix(text: str) -> float:

@@ -43,16 +43,11 @@ def _stale(lake: Lake, entry: Mapping[str, Any], hook: Hook, tell: Callable[[str
     """Tell of a judge whose last good audit is too old, unless that was told of this very audit already."""
     audit, name = entry["last_good_audit"], entry["judge"]
     audit_id = audit["audit_id"] if audit else NEVER
-    told = lake.read("notices", event=STALE, judge=name, audit_id=audit_id, delivered=True)
-    if told.num_rows:
+    if lake.read("notices", event=STALE, judge=name, audit_id=audit_id, delivered=True).num_rows:
         return
+    text, age = say("runs.notice.stale_none", judge=name), None
     if audit:
-        when = minute(audit["ended_at"])
-        text = say(
-            "runs.notice.stale", judge=name, age=age_text(audit["age_seconds"]), audit=audit_id, when=when
-        )
-    else:
-        text = say("runs.notice.stale_none", judge=name)
-    document = {"run_id": f"stale-{secrets.token_hex(8)}", "judge": name, "audit_id": audit_id, "text": text}
-    age = audit["age_seconds"] if audit else None
-    notify(hook, STALE, {**document, "age_seconds": age}, lake=lake, tell=tell)
+        age, when = audit["age_seconds"], minute(audit["ended_at"])
+        text = say("runs.notice.stale", judge=name, age=age_text(age), audit=audit_id, when=when)
+    notice = {"run_id": f"stale-{secrets.token_hex(8)}", "judge": name, "audit_id": audit_id}
+    notify(hook, STALE, {**notice, "text": text, "age_seconds": age}, lake=lake, tell=tell)

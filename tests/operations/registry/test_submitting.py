@@ -182,8 +182,8 @@ from judge_audit.lake import Lake
 from judge_audit.operations.registry import Ledger, Version
 from judge_audit.operations.registry.ledger import claimed
 version = Version("http://r", "aesthetic", "3", datetime(2026, 11, 1, tzinfo=UTC))
-with claimed(Ledger(Lake.open(sys.argv[1])), version, 1, "run-a", lambda _: False) as claim:
-    print(claim.held, flush=True)
+with claimed(Ledger(Lake.open(sys.argv[1])), version, 1, "run-a", lambda _: False) as refused:
+    print(not refused, flush=True)
     time.sleep(60)
 """
 
@@ -192,31 +192,31 @@ def test_one_process_holds_a_version_and_the_next_takes_over_when_it_is_killed(l
     words = [sys.executable, "-c", HOLD, str(tmp_path / "lake")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout.readline().strip() == "True"
-        with claimed(ledger, VERSION, 1, "run-b", lambda _: False) as claim:
-            assert not claim.held
-            assert "on this machine" in claim.reason
+        with claimed(ledger, VERSION, 1, "run-b", lambda _: False) as refused:
+            assert refused
+            assert "on this machine" in refused
         holder.kill()
     # the server may take a dead run for a living one; on its own machine the lock says better
-    with claimed(ledger, VERSION, 1, "run-b", lambda _: True) as claim:
-        assert claim.held
+    with claimed(ledger, VERSION, 1, "run-b", lambda _: True) as refused:
+        assert not refused
     assert statuses(ledger) == [(1, STARTED, 1), (1, STARTED, 2)]
 
 
 def test_a_run_of_another_machine_is_asked_after(ledger):
     ledger.record(VERSION, STARTED, 1, flow_run="run-a", host="another")
-    with claimed(ledger, VERSION, 1, "run-b", lambda run: run == "run-a") as claim:
-        assert not claim.held
-        assert "run-a" in claim.reason
-    with claimed(ledger, VERSION, 1, "run-a", lambda _: True) as claim:
-        assert claim.held  # the same run, tried again
-    with claimed(ledger, VERSION, 1, "run-c", lambda _: False) as claim:
-        assert claim.held
+    with claimed(ledger, VERSION, 1, "run-b", lambda run: run == "run-a") as refused:
+        assert refused
+        assert "run-a" in refused
+    with claimed(ledger, VERSION, 1, "run-a", lambda _: True) as refused:
+        assert not refused  # the same run, tried again
+    with claimed(ledger, VERSION, 1, "run-c", lambda _: False) as refused:
+        assert not refused
     assert len(statuses(ledger)) == 3
 
 
 def test_a_round_that_ended_is_not_begun_again(ledger):
     complete(ledger)
-    with claimed(ledger, VERSION, 1, "run-b", lambda _: False) as claim:
-        assert not claim.held
-    with claimed(ledger, VERSION, 2, "run-b", lambda _: False) as claim:
-        assert claim.held
+    with claimed(ledger, VERSION, 1, "run-b", lambda _: False) as refused:
+        assert refused
+    with claimed(ledger, VERSION, 2, "run-b", lambda _: False) as refused:
+        assert not refused

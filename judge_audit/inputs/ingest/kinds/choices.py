@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.inputs.ingest.columns import Field
-from judge_audit.inputs.ingest.rows import TableKind, Taken, numbered, read_values, refuse_twice, unknown_note
+from judge_audit.inputs.ingest.rows import TableKind, Taken, by_annotator, numbered, read_values, unknown_note
 
 if TYPE_CHECKING:
     from judge_audit.inputs.ingest.column_mapping import Reading
-    from judge_audit.inputs.ingest.reshape import Arranged
-    from judge_audit.inputs.ingest.rows import Around
+    from judge_audit.inputs.ingest.reshape import Arranged, Entry
+    from judge_audit.inputs.ingest.rows import Around, Row
 
 COLUMNS = (
     Field("group_id", "name", needed=True, filled=True),
@@ -29,31 +29,21 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     del reading, around
     rows, faults = read_values(arranged, COLUMNS)
     empty = sum(not row["item_id"] and not row["tied"] for _, row in rows)
-    picked = [(entry, row) for entry, row in rows if row["item_id"] or row["tied"]]
-    unfit = [
-        (entry, row)
-        for entry, row in picked
-        if row["candidates"] and not set(_picks(row)) <= set(row["candidates"])
-    ]
-    faults += [
-        arranged.fault(entry, "item_id", f"“{', '.join(_picks(row))}” is none of the group's candidates.")
-        for entry, row in unfit
-    ]
-    both = [(entry, row) for entry, row in picked if row["item_id"] and row["tied"]]
-    faults += [
-        arranged.fault(entry, "tied", "either one item is chosen or several are tied.") for entry, _ in both
-    ]
-    unfit += both
-    for _, row in picked:
-        row["item_id"] = row["item_id"] or None
-    refused = {id(row) for _, row in unfit}
-    sound = [(entry, row) for entry, row in picked if id(row) not in refused]
-    named, nameless = (
-        [pair for pair in sound if bool(pair[1]["annotator_id"]) == known] for known in (True, False)
-    )
-    said = "this annotator chose in this group in row {first} already; keep one of them."
-    kept, twice = refuse_twice(arranged, named, KEY, said)
-    kept = sorted([*kept, *nameless], key=lambda pair: pair[0].number)
+    sound: list[tuple[Entry, Row]] = []
+    for entry, row in rows:
+        if not row["item_id"] and not row["tied"]:
+            continue
+        wrong = []
+        picks = [row["item_id"]] if row["item_id"] else row["tied"]
+        if row["candidates"] and not set(picks) <= set(row["candidates"]):
+            wrong.append(("item_id", f"“{', '.join(picks)}” is none of the group's candidates."))
+        if row["item_id"] and row["tied"]:
+            wrong.append(("tied", "either one item is chosen or several are tied."))
+        faults += [arranged.fault(entry, column, message) for column, message in wrong]
+        if not wrong:
+            sound.append((entry, {**row, "item_id": row["item_id"] or None}))
+    message = "this annotator chose in this group in row {first} already; keep one of them."
+    kept, twice = by_annotator(arranged, sound, KEY, message)
     numbered(kept, KEY)
     return Taken(
         {"choices": [row for _, row in kept]},
@@ -61,11 +51,6 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         unknown_note(kept, "chose"),
         [f"{empty:,} empty picks are no choices."] if empty else [],
     )
-
-
-def _picks(row: dict[str, Any]) -> list[str]:
-    """Give what was chosen: one, or several that are tied."""
-    return [row["item_id"]] if row["item_id"] else list(row["tied"] or ())
 
 
 KIND = TableKind(

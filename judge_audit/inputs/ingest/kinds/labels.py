@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.inputs.ingest.columns import Field, Unfit, is_nothing, number_of, shortened
-from judge_audit.inputs.ingest.rows import TableKind, Taken, numbered, read_values, refuse_twice, unknown_note
+from judge_audit.inputs.ingest.rows import TableKind, Taken, by_annotator, numbered, read_values, unknown_note
 
 if TYPE_CHECKING:
     from judge_audit.inputs.ingest.column_mapping import Reading, Scale
@@ -44,18 +44,20 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
             labels.append((entry, _label(row, reading)))
         except Unfit as error:
             faults.append(arranged.fault(entry, "value", str(error)))
-    named, nameless = (
-        [pair for pair in labels if bool(pair[1]["annotator_id"]) == known] for known in (True, False)
-    )
-    said = "this annotator labelled this item in row {first} already; keep one of them."
-    kept, twice = refuse_twice(arranged, named, KEY, said)
-    numbered(nameless, KEY)
-    faults += twice
-    rows = sorted([*kept, *nameless], key=lambda pair: pair[0].number)
+    message = "this annotator labelled this item in row {first} already; keep one of them."
+    rows, twice = by_annotator(arranged, labels, KEY, message)
+    numbered(rows, KEY)
+    notes = unknown_note(rows, "labelled")
+    if not reading.level and not any("level" in own for own in reading.dimensions.values()):
+        notes.append("Nobody said of what level the labels are; they are taken as ordinal.")
+    if not any(row["source"] for _, row in rows):
+        notes.append(
+            "The file does not say which generator each image came from: labels take it from the judge's items."
+        )
     return Taken(
         {"labels": [row for _, row in rows]},
-        faults,
-        [*unknown_note(rows, "labelled"), *_level_note(reading), *_source_note(rows)],
+        faults + twice,
+        notes,
         [f"{empty:,} empty values are no labels."] if empty else [],
     )
 
@@ -69,7 +71,6 @@ def _label(row: Row, reading: Reading) -> Row:
         **row,
         "dimension": dimension,
         "cluster": row["cluster"] or row["item_id"],
-        "repeat": 0,
         "value": _number(text, reading, scale),
         "label_text": text,
         "level": scale.level,
@@ -94,20 +95,6 @@ def _number(text: str, reading: Reading, scale: Scale) -> float:
     if scale.low is not None and scale.high is not None and not scale.low <= value <= scale.high:
         raise Unfit(f"{shortened(text)} lies beyond the declared ends {scale.low:g} and {scale.high:g}.")
     return value
-
-
-def _level_note(reading: Reading) -> list[str]:
-    if reading.level or any("level" in own for own in reading.dimensions.values()):
-        return []
-    return ["Nobody said of what level the labels are; they are taken as ordinal."]
-
-
-def _source_note(rows: list[tuple[Entry, Row]]) -> list[str]:
-    if any(row["source"] for _, row in rows):
-        return []
-    return [
-        "The file does not say which generator each image came from: labels take it from the judge's items."
-    ]
 
 
 KIND = TableKind(

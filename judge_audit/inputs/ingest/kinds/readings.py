@@ -41,12 +41,12 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     for entry, row in rows:
         texts = {name: row[name] for name in row if name in arranged.columns}
         made, wrong = reading_of(texts, around.axes, None)
-        faults += [arranged.fault(entry, column, said) for column, said in wrong.items()]
+        faults += [arranged.fault(entry, column, message) for column, message in wrong.items()]
         if not wrong:
-            seen = {name: row[name] or None for name in SEEN}
-            readings.append((entry, {**made, **seen, "row": entry.number, "revision": 0}))
-    said = "this reader read this ladder in row {first} already; keep one of them."
-    kept, twice = refuse_twice(arranged, readings, KEY, said)
+            pixels = {name: row[name] or None for name in SEEN}
+            readings.append((entry, {**made, **pixels, "row": entry.number, "revision": 0}))
+    message = "this reader read this ladder in row {first} already; keep one of them."
+    kept, twice = refuse_twice(arranged, readings, KEY, message)
     return Taken({"readings": [row for _, row in kept]}, faults + twice)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.inputs.ingest.columns import Field
@@ -17,11 +17,11 @@ from judge_audit.inputs.ingest.rows import (
 from judge_audit.people.review_sample import QUEUES
 
 if TYPE_CHECKING:
-    from judge_audit.inputs.ingest.column_mapping import Reading
-    from judge_audit.inputs.ingest.reshape import Arranged, Entry
-    from judge_audit.inputs.ingest.rows import Around
+    from collections.abc import Callable
 
-    Row = dict[str, Any]
+    from judge_audit.inputs.ingest.column_mapping import Reading
+    from judge_audit.inputs.ingest.reshape import Arranged
+    from judge_audit.inputs.ingest.rows import Around
 
 COLUMNS = (
     Field("review_id", "name", needed=True, filled=True),
@@ -52,39 +52,26 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
         row |= {"queue": row["queue"] or "", "dimension": row["dimension"] or OVERALL}
         row["pack_id"] = around.pack
     kept, twice = refuse_twice(arranged, rows, KEY, NAMED_TWICE)
+    limits: tuple[tuple[str, Callable[[float], bool], str], ...] = (
+        ("inclusion", lambda share: 0 < share <= 1, "a recorded probability lies above 0 and is at most 1."),
+        ("stratum_size", lambda size: size >= 1, "a stratum holds at least 1."),
+    )
     beyond = [
-        arranged.fault(entry, column, said)
-        for column, said, fits in (
-            ("inclusion", "a recorded probability lies above 0 and is at most 1.", _is_probability),
-            ("stratum_size", "a stratum holds at least 1.", _is_size),
-        )
+        (arranged.fault(entry, column, message), id(row))
+        for column, is_fit, message in limits
         for entry, row in kept
-        if not fits(row[column])
+        if row[column] is not None and not is_fit(row[column])
     ]
-    sound = [
-        (entry, row)
-        for entry, row in kept
-        if _is_probability(row["inclusion"]) and _is_size(row["stratum_size"])
-    ]
-    return Taken({"reviews": [row for _, row in sound]}, faults + twice + beyond, _notes(sound))
-
-
-def _is_probability(value: float | None) -> bool:
-    return value is None or 0 < value <= 1
-
-
-def _is_size(value: float | None) -> bool:
-    return value is None or value >= 1
-
-
-def _notes(rows: list[tuple[Entry, Row]]) -> list[str]:
-    notes = unknown_note(rows, "reviewed")
-    if unrecorded := sum(row["inclusion"] is None for _, row in rows):
+    refused = {name for _, name in beyond}
+    sound = [(entry, row) for entry, row in kept if id(row) not in refused]
+    notes = unknown_note(sound, "reviewed")
+    if unrecorded := sum(row["inclusion"] is None for _, row in sound):
         notes.append(
-            f"Nobody recorded with which probability {unrecorded:,} of {len(rows):,} items were drawn for review: "
+            f"Nobody recorded with which probability {unrecorded:,} of {len(sound):,} items were drawn for review: "
             "rates of all decisions cannot be made of them."
         )
-    return notes
+    faults += [*twice, *(fault for fault, _ in beyond)]
+    return Taken({"reviews": [row for _, row in sound]}, faults, notes)
 
 
 KIND = TableKind(name="reviews", columns=COLUMNS, take=take, table="reviews")

@@ -30,7 +30,7 @@ from judge_audit.inputs.ingest.table_judge import (
 from judge_audit.judges.cards.reply_rules import rule_of
 
 if TYPE_CHECKING:
-    from judge_audit_schemas.rows import CallsRow, ItemsRow, ScoresRow
+    from judge_audit_schemas.rows import CallsRow, ScoresRow
 
     from judge_audit.core.errors import Fault
     from judge_audit.core.vocabulary import State
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from judge_audit.judges.cards.reply_rules import ReplyRule
 
     Row = dict[str, Any]
-    Found = tuple[float | None, State]
+    Score = tuple[float | None, State]
 
 COLUMNS = (
     Field("item_id", "name", needed=True, filled=True),
@@ -63,7 +63,7 @@ class _Answer:
 
     raw: dict[str, str] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
-    found: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, Score] = field(default_factory=dict)
 
 
 def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
@@ -78,15 +78,15 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     covariates, unread = covariate_rows(arranged, reading)
     faults += [*wrong, *twice, *unread]
     judge_id = card.judge_id
-    held = held_scores(around.lake, judge_id)
+    stored = held_scores(around.lake, judge_id)
     calls: list[CallsRow] = []
     scores: list[ScoresRow] = []
     states: list[tuple[str, str, State]] = []
     known = 0
     for (item_id, repeat), answer in answers.items():
-        there, fresh, odd = against_lake(held, item_id, repeat, answer.found)
+        there, fresh, odd = against_lake(stored, item_id, repeat, answer.found)
         probe_id = probe_name(item_id)
-        faults += [_contradicts(arranged, answer, name, held[probe_id, repeat][name], rule) for name in odd]
+        faults += [_contradicts(arranged, answer, name, stored[probe_id, repeat][name], rule) for name in odd]
         known += there and not fresh and not odd
         if odd:
             continue
@@ -97,11 +97,19 @@ def take(arranged: Arranged, reading: Reading, around: Around) -> Taken:
     kept = {item_id for item_id, _ in answers}
     listed = [item for item_id, item in items.items() if item_id in kept]
     probes = [probe_row(items[item_id], repeat) for item_id, repeat in answers]
+    lines, notes = state_lines(states), []
+    if known:
+        lines.append(f"{known:,} answers were in the lake already.")
+    if lost := sum(item["source"] == NO_SOURCE for item in listed):
+        notes.append(
+            f"The file does not say which generator {lost:,} of {len(listed):,} images came from: figures within a "
+            "source cannot be made of them."
+        )
     return Taken(
         {"items": listed, "probes": probes, "calls": calls, "scores": scores},
         faults,
-        _notes(listed),
-        [*state_lines(states), *([f"{known:,} answers were in the lake already."] if known else [])],
+        notes,
+        lines,
         [covariates] if covariates else [],
     )
 
@@ -113,23 +121,23 @@ def _answers(
     answers: dict[tuple[str, int], _Answer] = {}
     faults: list[Fault] = []
     for entry, row in rows:
-        given = row["dimension"]
-        if not rule.targets(given):
+        asked_as = row["dimension"]
+        if not rule.targets(asked_as):
             known = ", ".join(dict.fromkeys([*rule.dimensions, *rule.lists]))
-            said = f"the card has no dimension “{given}”; it has {known}."
-            faults.append(arranged.fault(entry, "dimension", said))
+            message = f"the card has no dimension “{asked_as}”; it has {known}."
+            faults.append(arranged.fault(entry, "dimension", message))
             continue
         answer = answers.setdefault((row["item_id"], row["repeat"] or 0), _Answer())
-        if given in answer.raw:
-            said = (
-                f"row {answer.entries[given].number} holds a score of this item"
-                f"{f' and {given}' if given else ''} already; answers to the same question asked again need a column "
-                "repeat (0, 1, …)."
+        if asked_as in answer.raw:
+            message = (
+                f"row {answer.entries[asked_as].number} holds a score of this item"
+                f"{f' and {asked_as}' if asked_as else ''} already; answers to the same question asked again need "
+                "a column repeat (0, 1, …)."
             )
-            faults.append(arranged.fault(entry, "item_id", said))
+            faults.append(arranged.fault(entry, "item_id", message))
             continue
-        answer.raw[given] = row["value"]
-        answer.entries[given] = entry
+        answer.raw[asked_as] = row["value"]
+        answer.entries[asked_as] = entry
     for answer in answers.values():
         answer.found = read_raw(answer.raw, rule)
     spoken = dict.fromkeys(name for answer in answers.values() for name in answer.found)
@@ -139,24 +147,16 @@ def _answers(
 
 
 def _contradicts(
-    arranged: Arranged, answer: _Answer, name: str, held: tuple[float | None, str], rule: ReplyRule
+    arranged: Arranged, answer: _Answer, name: str, stored: tuple[float | None, str], rule: ReplyRule
 ) -> Fault:
     """Say that the lake holds another answer of the judge to the same question."""
-    given = next((key for key in answer.entries if name in rule.targets(key)), next(iter(answer.entries)))
+    asked_as = next((key for key in answer.entries if name in rule.targets(key)), next(iter(answer.entries)))
     now = describe((answer.found[name][0], answer.found[name][1].value))
-    said = (
-        f"the lake holds {describe(held)} of this judge for {name}, the file {now}. Answers to the same question "
+    message = (
+        f"the lake holds {describe(stored)} of this judge for {name}, the file {now}. Answers to the same question "
         "asked again need a column repeat; a judge that has changed needs another version or epoch in its card."
     )
-    return arranged.fault(answer.entries[given], "value", said)
-
-
-def _notes(items: list[ItemsRow]) -> list[str]:
-    lost = sum(item["source"] == NO_SOURCE for item in items)
-    if not lost:
-        return []
-    said = f"The file does not say which generator {lost:,} of {len(items):,} images came from"
-    return [f"{said}: figures within a source cannot be made of them."]
+    return arranged.fault(answer.entries[asked_as], "value", message)
 
 
 KIND = TableKind(name="scores", columns=COLUMNS, take=take, table="calls", value="value", wide_as="dimension")
