@@ -7,35 +7,25 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
+from typer import Argument, Option
 
 from judge_audit.cli.options import AS_JSON, LAKE
-from judge_audit.cli.output import print_json, print_result
+from judge_audit.cli.output import print_result
 from judge_audit.cli.project import opened, project_here
 from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from judge_audit.cli.options import Commands
     from judge_audit.lake.connect import View
     from judge_audit.lake.sql import Format
 
 FORMATS: tuple[Format, ...] = ("table", "csv", "json")
 
 
-def commands() -> typer.Typer:
-    """Give the `lake` commands."""
-    app = typer.Typer(
-        help="Read the results, and keep the lake small.", no_args_is_help=True, rich_markup_mode=None
-    )
-    app.command("sql")(sql)
-    app.command("tables")(tables)
-    app.command("views")(views)
-    app.command("compact")(compact)
-    return app
-
-
 def sql(
-    question: str = typer.Argument("-", help="One SELECT or EXPLAIN statement; - reads it from the input."),
+    question: str = Argument("-", help="One SELECT or EXPLAIN statement; - reads it from the input."),
     lake: str | None = LAKE,
-    form: str = typer.Option("table", "--format", help="table, csv or json."),
+    form: str = Option("table", "--format", help="table, csv or json."),
     as_json: bool = AS_JSON,
 ) -> None:
     """Answer one question in SQL."""
@@ -54,12 +44,9 @@ def tables(lake: str | None = LAKE, as_json: bool = AS_JSON) -> None:
     from judge_audit.lake.connect import relations
 
     listed = relations(opened(lake), _views())
-    if as_json:
-        print_json([asdict(entry) for entry in listed])
-        return
     wide = max(len(entry.name) for entry in listed)
-    for entry in listed:
-        typer.echo(f"{entry.name:<{wide}}  {entry.kind:<5}  {entry.rows:>11,}  {entry.meaning}")
+    lines = [f"{row.name:<{wide}}  {row.kind:<5}  {row.rows:>11,}  {row.meaning}" for row in listed]
+    print_result([asdict(entry) for entry in listed], lines, as_json=as_json)
 
 
 def views(lake: str | None = LAKE) -> None:
@@ -70,18 +57,16 @@ def views(lake: str | None = LAKE) -> None:
 
 
 def compact(
-    keep_days: float | None = typer.Option(
+    keep_days: float | None = Option(
         None, "--keep-days", help="Remove raw answers of audits that ended longer ago and that nothing needs."
     ),
-    keep_audits: int | None = typer.Option(
+    keep_audits: int | None = Option(
         None,
         "--keep-audits",
         help="Remove raw answers of all but so many audits of each judge that nothing needs.",
     ),
-    grace: float = typer.Option(
-        12.0, "--grace-hours", help="How long replaced files stay for their readers."
-    ),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done; write nothing."),
+    grace: float = Option(12.0, "--grace-hours", help="How long replaced files stay for their readers."),
+    dry_run: bool = Option(False, "--dry-run", help="Say what would be done; write nothing."),
     lake: str | None = LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -107,6 +92,9 @@ def compact(
 
 def _views() -> dict[str, View]:
     """Give the shipped views, and those of the project in whose folder this is asked."""
-    from judge_audit.audits.plugins import find_views
+    from judge_audit.audits.plugins import find_views, things
 
-    return {name: part.thing for name, part in find_views(project_here()).items()}
+    return things(find_views(project_here()))
+
+
+COMMANDS: Commands = {command.__name__: command for command in (sql, tables, views, compact)}

@@ -6,7 +6,7 @@ import inspect
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Argument, Option
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.json_schemas import shipped_schema
@@ -14,11 +14,11 @@ from judge_audit.core.json_schemas import shipped_schema
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-LAKE = typer.Option(
-    None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
-)
-AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
-PROJECT_FILE = typer.Argument(
+    Commands = dict[str, Callable[..., None]]
+
+LAKE = Option(None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE.")
+AS_JSON = Option(False, "--json", help="Print the results as JSON.")
+PROJECT_FILE = Argument(
     None, metavar="audit.yaml", help="The project's audit.yaml; ./audit.yaml if there is one."
 )
 TYPES: dict[str, type] = {"integer": int, "number": float, "boolean": bool}
@@ -40,7 +40,7 @@ def key_option(key: str, *, least: float | None = None) -> Any:  # noqa: ANN401 
     """
     about = _keys()[key]
     default = False if about.get("type") == "boolean" else None
-    return typer.Option(default, f"--{key.replace('_', '-')}", help=about["x-option"], min=least)
+    return Option(default, f"--{key.replace('_', '-')}", help=about["x-option"], min=least)
 
 
 def with_keys(command: Callable[..., None]) -> Callable[..., None]:

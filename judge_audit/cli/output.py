@@ -42,6 +42,11 @@ def print_result(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
     """
     if as_json:
         print_json(document)
-        return
+    else:
+        print_lines(lines)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines for people."""
     for line in lines:
         typer.echo(line)
