@@ -11,9 +11,6 @@ from markupsafe import Markup
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.judge_change.rows import DROP, MEASURES, NET, held
-from judge_audit.report import figures
-from judge_audit.report.charts import change_charts
-from judge_audit.report.figures import bounded
 from judge_audit.report.sheets.page_pictures import SIDE, data_uri
 
 if TYPE_CHECKING:
@@ -224,14 +221,3 @@ def member(row: Row, which: str) -> str:
         "change.report.places", old=f"{row[f'old_rank_{which}']:g}", new=f"{row[f'new_rank_{which}']:g}"
     )
     return " · ".join([part for part in parts if part] + [places])
-
-
-WRITERS = {
-    "change_caption": caption,
-    "change_member": member,
-    "change_bounded": bounded,
-    "change_percent": figures.percent_bounds,
-    "slope_chart": change_charts.slope_chart,
-    "tau_chart": change_charts.tau_chart,
-}
-"""What the template writes with."""
