@@ -69,8 +69,14 @@ def _listed(cards: Sequence[Card], kinds: Sequence[Kind]) -> list[str]:
 
 
 def _kind_document(kind: Kind) -> dict[str, Any]:
-    lists = {name: list(getattr(kind, name)) for name in ("needed", "further", "lacking")}
-    return {"kind": kind.name, "about": kind.about, "install": kind.install or None, **lists}
+    return {
+        "kind": kind.name,
+        "about": kind.about,
+        "needed": list(kind.needed),
+        "further": list(kind.further),
+        "install": kind.install or None,
+        "lacking": list(kind.lacking),
+    }
 
 
 def _needs(kind: Kind) -> list[str]:

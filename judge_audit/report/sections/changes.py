@@ -11,6 +11,7 @@ from markupsafe import Markup
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.judge_change.rows import DROP, MEASURES, NET, held
+from judge_audit.report.facts import where
 from judge_audit.report.sheets.page_pictures import SIDE, data_uri
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _version(change: Change, version: OnAnchors) -> dict[str, Any]:
 
 
 def _dimension(version: OnAnchors, part: OnDimension, rows: Sequence[RankChangesRow]) -> dict[str, Any]:
-    mine = [row for row in rows if row["dimension"] == part.dimension]
+    mine = where(rows, dimension=part.dimension)
     verdicts = {
         measure: {
             name: row.get(name)
