@@ -68,11 +68,7 @@ def _layout(places: Sequence[Row]) -> Layout:
 
 
 def agreement_chart(part: Row) -> Markup:
-    """Draw how people agree with one another, and the judge with the same people, source by source.
-
-    Args:
-        part: An entry of `dimensions`, with at least one place.
-    """
+    """Draw how people, and the judge with them, agree at each place of an entry of `dimensions`, at least one."""
     places = part["places"]
     layout = _layout(places)
     low = layout.scale.low
@@ -124,11 +120,7 @@ def _place(layout: Layout, y: float, gap: float, place: Row) -> tuple[list[Marku
 
 
 def choice_chart(part: Row) -> Markup:
-    """Draw how often the first choice is right: the judge's, an annotator's, and a random one.
-
-    Args:
-        part: An entry of `choices` in which the judge's figure is known.
-    """
+    """Draw how often the first choice is right, of an entry of `choices` that knows the judge's figure."""
     scale = svg.Scale(0.0, 1.0, NAMES, svg.WIDTH - RIGHT)
     parts, y = [], float(TOP)
     for kind, word in CHOICES.items():

@@ -46,9 +46,7 @@ SHOWN = 12
 def agreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> list[dict[str, Any]]:
     """Give agreement per dimension: equal answers next to their base rate, α at every level, Fleiss's κ.
 
-    Args:
-        rows: Rows about people.
-        names: Dimensions in the order in which they are listed.
+    Rows are about people; names are the dimensions in the order in which they are listed.
 
     Returns:
         dimension and figures; each figure has measure, level ("*" if it has none), pooled (all sources as one),
@@ -101,9 +99,7 @@ def agreement_bounds(figure: Figure, measure: str) -> str:
 def disagreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> dict[str, Any] | None:
     """Give where people disagree more than elsewhere, the clearest places first; None if nothing is known.
 
-    Args:
-        rows: Rows about people.
-        names: Dimensions in the order in which they are listed.
+    Rows and names are as for `agreement_of`.
 
     Returns:
         dimensions (the columns), whole (per dimension compared with the others), places (kind, name, and a figure per

@@ -23,10 +23,6 @@ QUESTIONS = ("repeat", "batch", "copy", "border", "aspect", "orientation", "prom
 def sight_of(facts: Facts, axes: Sequence[str]) -> dict[str, Any]:
     """Gather what is known of the judge's sight.
 
-    Args:
-        facts: The audit's rows.
-        axes: Names of the axes, in order.
-
     Returns:
         `answers`: one entry per question and dimension, a verdict with the sizes of the change; `ladders`: per axis
         and dimension the smallest strength that moves most scores, the share of rungs that move nothing at all,
