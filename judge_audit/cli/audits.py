@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer import Argument, Option
 
-from judge_audit.cli.options import AS_JSON, axis_names, key_option, with_keys
+from judge_audit.cli.options import AS_JSON, BASELINE, USE, axis_names, key_option, with_keys
 from judge_audit.cli.output import print_json, print_lines, print_result
 from judge_audit.cli.project import configured
 from judge_audit.core.errors import MachineryError, UsageError
@@ -130,15 +130,8 @@ def run(
 def release(
     file: Path = Argument(Path("audit.yaml"), metavar="audit.yaml", help="The candidate's audit.yaml."),
     judge: str | None = JUDGE,
-    use: str | None = Option(
-        None,
-        "--for",
-        metavar="USE",
-        help="filtering, ranking, reward, acceptance or screening; else what it was approved for last.",
-    ),
-    baseline: str = Option(
-        "approved", "--baseline", metavar="AUDIT|approved", help="What to hold it against."
-    ),
+    use: str | None = USE,
+    baseline: str = BASELINE,
     *,
     lake: str | None = LAKE,
     report: str | None = REPORT,

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 from typer import Argument, Option
 
-from judge_audit.cli.options import AS_JSON, LAKE
+from judge_audit.cli.options import AS_JSON, BASELINE, LAKE, USE
 from judge_audit.cli.output import print_result
 from judge_audit.cli.project import configuration_here, opened, project_here, report_folder
 from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, UsageError
@@ -20,19 +20,11 @@ DAYS = 90
 CANDIDATE = Option(
     None, "--candidate", metavar="AUDIT", help="The audit of the judge to release; else the newest."
 )
-USE = Option(
-    None,
-    "--for",
-    metavar="USE",
-    help="filtering, ranking, reward, acceptance or screening; else what it was approved for last.",
-)
 
 
 def gate(
     candidate: str | None = CANDIDATE,
-    baseline: str = Option(
-        "approved", "--baseline", metavar="AUDIT|approved", help="What to hold it against."
-    ),
+    baseline: str = BASELINE,
     use: str | None = USE,
     report: str | None = Option(None, "--report", help="Folder of the certificate."),
     lake: str | None = LAKE,

@@ -21,6 +21,13 @@ AS_JSON = Option(False, "--json", help="Print the results as JSON.")
 PROJECT_FILE = Argument(
     None, metavar="audit.yaml", help="The project's audit.yaml; ./audit.yaml if there is one."
 )
+USE = Option(
+    None,
+    "--for",
+    metavar="USE",
+    help="filtering, ranking, reward, acceptance or screening; else what it was approved for last.",
+)
+BASELINE = Option("approved", "--baseline", metavar="AUDIT|approved", help="What to hold it against.")
 TYPES: dict[str, type] = {"integer": int, "number": float, "boolean": bool}
 
 

@@ -93,7 +93,8 @@ def plan(
         )
         say_needs(asked, as_json=as_json)
         return
-    configuration = _configuration(file, items)
+    here = file_here(file)
+    configuration = None if here is None and items is None else configured(here, {"items": items})
     if show_pairs is not None:
         _plan_pairs(show_pairs, configuration, rules, count, out, as_json=as_json)
         return
@@ -155,12 +156,6 @@ def _plan_pairs(
     made = sum(pair.built for pair in shown)
     lines = [f"{target}: {name}, {made} pairs; {len(shown) - made} items do not suit."]
     print_result(document, lines, as_json=as_json)
-
-
-def _configuration(file: Path | None, items: str | None) -> Configuration | None:
-    """Find the project and its items; None where the demo's pictures serve."""
-    file = file_here(file)
-    return None if file is None and items is None else configured(file, {"items": items})
 
 
 def _axis(name: str, project: str) -> Axis:

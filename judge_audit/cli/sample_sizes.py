@@ -116,10 +116,8 @@ def _design(numbers: Mapping[str, float]) -> tuple[dict[str, int], int | None]:
     ]
     if faults:
         raise UsageError("\n".join([*faults, f"The names are {', '.join([*allowed, 'axes'])}."]))
-    axes = numbers.get("axes")
-    return {name: int(value) for name, value in numbers.items() if name != "axes"}, int(
-        axes
-    ) if axes else None
+    counts = {name: int(value) for name, value in numbers.items()}
+    return counts, counts.pop("axes", None)
 
 
 def _numbers(option: str, entries: Sequence[str]) -> dict[str, float]:

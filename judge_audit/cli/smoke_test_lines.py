@@ -57,12 +57,15 @@ def picture_lines(card: Card, trial: Trial, loaded: float) -> list[str]:
             f"{trial.calls * trial.seconds / 60:.2g} minutes at this speed."
         ),
     ]
-    if trial.most_cost is not None:
-        spent, most = money(trial.cost), money(trial.most_cost)
-        lines.append(
-            f"It may cost {most} {trial.currency} at the most; this trial cost {spent} for {trial.asked} pictures."
-        )
-    return lines
+    return [*lines, *_cost(trial, "It", "pictures")]
+
+
+def _cost(trial: Trial | PairTrial, what: str, asked: str) -> list[str]:
+    """Say what the whole may cost, where the judge has a price."""
+    if trial.most_cost is None:
+        return []
+    spent, most = money(trial.cost), f"{money(trial.most_cost)} {trial.currency}"
+    return [f"{what} may cost {most} at the most; this trial cost {spent} for {trial.asked} {asked}."]
 
 
 def _said(look: Look, rounding: float) -> str:
@@ -98,12 +101,7 @@ def pair_lines(trial: PairTrial, loaded: float) -> list[str]:
             "beside them the candidates of each prompt."
         ),
     ]
-    if trial.most_cost is not None:
-        spent, most = money(trial.cost), money(trial.most_cost)
-        found.append(
-            f"They may cost {most} {trial.currency} at the most; this trial cost {spent} for {trial.asked} comparisons."
-        )
-    return found
+    return [*found, *_cost(trial, "They", "comparisons")]
 
 
 def _meaning(pair: BothOrders) -> str:

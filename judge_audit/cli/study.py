@@ -296,6 +296,8 @@ def export(
     as_json: bool = AS_JSON,
 ) -> None:
     """Write what people are asked: a pack that shows no score, no source and no reason."""
+    from judge_audit.people.study.tasks import TOOLS
+
     if kind not in KINDS:
         raise UsageError(f"--for {kind}: there is no such pack; there are {', '.join(KINDS)}.")
     _check_given(context, kind)
@@ -307,7 +309,10 @@ def export(
         _export_reviews(out, audit, lake, {**limits, **sources, "seed": seed}, as_json=as_json)
         return
     people = names(annotators)
-    _check_tool(tool, people)
+    if tool not in TOOLS:
+        raise UsageError(f"--tool {tool}: there are {', '.join(TOOLS)}.")
+    if people and tool != "csv":
+        raise UsageError("--annotators belongs to --tool csv; Label Studio knows its own people.")
     if kind == "readings":
         pack, picture = _ladder_tasks(study)
     else:
@@ -326,15 +331,6 @@ def _check_given(context: typer.Context, kind: str) -> None:
     if foreign:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(foreign))
         raise UsageError(f"--for {kind}: {options} belongs to another kind of pack.")
-
-
-def _check_tool(tool: str, people: Sequence[str]) -> None:
-    from judge_audit.people.study.tasks import TOOLS
-
-    if tool not in TOOLS:
-        raise UsageError(f"--tool {tool}: there are {', '.join(TOOLS)}.")
-    if people and tool != "csv":
-        raise UsageError("--annotators belongs to --tool csv; Label Studio knows its own people.")
 
 
 def _write_tasks(
