@@ -39,12 +39,7 @@ def _keys() -> dict[str, dict[str, Any]]:
 
 
 def key_option(key: str, *, least: float | None = None) -> Any:  # noqa: ANN401 - typer's own type
-    """Make the option of a key of audit.yaml.
-
-    Args:
-        key: The key.
-        least: Where the parser itself refuses what is below.
-    """
+    """Make the option of a key of audit.yaml; the parser itself refuses what is below `least`."""
     about = _keys()[key]
     default = False if about.get("type") == "boolean" else None
     return Option(default, f"--{key.replace('_', '-')}", help=about["x-option"], min=least)
@@ -94,21 +89,17 @@ def assignments(option: str, entries: Sequence[str], write: str = "NAME=VALUE") 
     Raises:
         UsageError: If an entry has no name or no value.
     """
-    found = []
+    apart = []
     for entry in entries:
         name, _, value = entry.partition("=")
         if not name or not value:
             raise UsageError(f"{option} {entry}: write {write}.")
-        found.append((entry, name, value))
-    return found
+        apart.append((entry, name, value))
+    return apart
 
 
 def scale_ends(scale: str, read: Callable[[str], Any] = str) -> tuple[Any, Any]:
-    """Take LOW..HIGH apart.
-
-    Args:
-        scale: What was written.
-        read: How an end is read.
+    """Take LOW..HIGH apart; each end is read by `read`.
 
     Raises:
         UsageError: If one of them is missing or cannot be read.

@@ -191,7 +191,7 @@ def results(
     outcome = results_of(folder.study, Lake.open(lake or folder.lake, create=False), folder.readers()[1])
     target = page or folder.path / "results.html"
     write_page(outcome, target)
-    print_result(outcome.as_json(), (*lines_of(outcome), "", f"The page: {target}"), as_json=as_json)
+    print_result(asdict(outcome), (*lines_of(outcome), "", f"The page: {target}"), as_json=as_json)
 
 
 def _planned(configuration: Configuration, wishes: Any, lake: Any, progress: Any) -> Planned:  # noqa: ANN401 - lazy

@@ -65,7 +65,6 @@ SSIM_NOTICED = 0.95
 
 _EDGE_SHARE = 0.10
 _TONE_SIDE = 48
-_BLUR_SIDE = 384
 
 
 class Points(NamedTuple):
@@ -102,10 +101,10 @@ def provisional_points(axis: Axis, image: Pixels, scratch: Scratch | None = None
         for index, model in enumerate(models):
             if math.isfinite(points[index]):
                 continue
-            seen = model(changed)
-            if seen >= 1:
-                points[index] = _between(last, strength, before[index], seen)
-            before[index] = seen
+            visible = model(changed)
+            if visible >= 1:
+                points[index] = _between(last, strength, before[index], visible)
+            before[index] = visible
         if all(map(math.isfinite, points)):
             break
         last = strength
@@ -195,9 +194,7 @@ def ciede2000(first: Plane, second: Plane, k_lightness: float = 1.0) -> NDArray[
 
 def _luma(image: Pixels) -> Plane:
     """Take the grey levels of the middle of an image."""
-    top, left = (max(0, (side - _BLUR_SIDE) // 2) for side in image.shape[:2])
-    window = np.ascontiguousarray(image[top : top + _BLUR_SIDE, left : left + _BLUR_SIDE])
-    return np.asarray(cv2.cvtColor(window, cv2.COLOR_RGB2GRAY), np.float32)
+    return np.asarray(cv2.cvtColor(_middle(image), cv2.COLOR_RGB2GRAY), np.float32)
 
 
 def _slopes(luma: Plane) -> Plane:

@@ -86,32 +86,29 @@ def write_page(
     sources = sorted({source for section in document["ladders"] for source in section["sources"]})
     styled = len(sources) <= ladder_charts.STYLES
     styles = {source: place if styled else 0 for place, source in enumerate(sources)}
-    return (
-        environment()
-        .get_template("report.html")
-        .render(
-            doc=document,
-            judge=document["judge"],
-            headline=headline(document),
-            sources=sources if styled else [],
-            styles=styles,
-            reach=ladder_charts.reach_of(document["ladders"]),
-            pictures=pictures,
-            worst_pictures=worst or {},
-            strips={row["axis"]: row for row in document["strips"]},
-            tiles_of=tiles,
-            pair_tiles=pairs or {},
-            uses=sorted(
-                document["uses"], key=lambda row: USES.index(row["use"]) if row["use"] in USES else len(USES)
-            ),
-            several=len(document["meaning"]) > 1,
-            statistics=STATISTICS,
-            smallest=_smallest(document["controls"]["smallest_lift"]),
-            plainly=plainly,
-            sql=COMPARED_SQL if document["comparisons"] else SQL,
-            side=SIDE,
-            quality=QUALITY,
-        )
+    template = environment().get_template("report.html")
+    return template.render(
+        doc=document,
+        judge=document["judge"],
+        headline=headline(document),
+        sources=sources if styled else [],
+        styles=styles,
+        reach=ladder_charts.reach_of(document["ladders"]),
+        pictures=pictures,
+        worst_pictures=worst or {},
+        strips={row["axis"]: row for row in document["strips"]},
+        tiles_of=tiles,
+        pair_tiles=pairs or {},
+        uses=sorted(
+            document["uses"], key=lambda row: USES.index(row["use"]) if row["use"] in USES else len(USES)
+        ),
+        several=len(document["meaning"]) > 1,
+        statistics=STATISTICS,
+        smallest=_smallest(document["controls"]["smallest_lift"]),
+        plainly=plainly,
+        sql=COMPARED_SQL if document["comparisons"] else SQL,
+        side=SIDE,
+        quality=QUALITY,
     )
 
 

@@ -43,10 +43,6 @@ KNOWN_FROM = 8
 def spread_of(readings: Sequence[Row], axis: str) -> float | None:
     """Give the spread of an axis's thresholds over items, from readings there are already.
 
-    Args:
-        readings: Rows of readings.
-        axis: The axis.
-
     Returns:
         SD of the natural logarithm of each item's geometric mean point; None with fewer than `KNOWN_FROM` items.
     """

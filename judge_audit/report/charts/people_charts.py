@@ -39,13 +39,9 @@ CHOICES = {"judge": "choice_judge", "people": "choice_people", "random": "choice
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The layout of a drawing of people and judge.
+    """The scale, which ends at 1, the heights of a name's own line (0 if it has none) and of a mark's line.
 
-    Attributes:
-        scale: Where values are; 1 is at the right end.
-        head: Height of a name's own line; 0 if names are placed before the scale.
-        line: Height of a mark's line.
-        compact: Whether all marks of a place share one line.
+    All marks of a place share one line where it is compact.
     """
 
     scale: svg.Scale

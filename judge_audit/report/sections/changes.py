@@ -41,12 +41,7 @@ GRAVITY = ("against_people", "unknown", "tie", "with_people")
 
 @dataclass(frozen=True, slots=True)
 class ChangesPart:
-    """The part, for people and for programs.
-
-    Attributes:
-        document: Its content, ready for JSON.
-        html: One section; its colours and classes are those of report.css and changes.css.
-    """
+    """The part: its content, ready for JSON, and one section that uses report.css and changes.css."""
 
     document: dict[str, Any]
     html: Markup
@@ -82,13 +77,8 @@ def changes_of(change: Change, replayed: Replay | None = None) -> dict[str, Any]
             "another_judge": change.difference.another_judge,
             "changed": list(change.difference.names),
             "fields": [
-                {
-                    "part": part.name,
-                    "identity": part.identity,
-                    "field": field.path,
-                    "old": field.old,
-                    "new": field.new,
-                }
+                {"part": part.name, "identity": part.identity}
+                | {"field": field.path, "old": field.old, "new": field.new}
                 for part in change.difference.changed
                 for field in part.fields
             ],
@@ -155,13 +145,8 @@ def _figures(part: OnDimension) -> dict[str, Any]:
 
 def gravity(row: RankChangesRow) -> tuple[Any, ...]:
     """Sort pairs turned round: against people first, across tiers first, the widest turn first."""
-    width = sum(
-        abs((first or 0.0) - (second or 0.0))
-        for first, second in (
-            (row["old_rank_first"], row["old_rank_second"]),
-            (row["new_rank_first"], row["new_rank_second"]),
-        )
-    )
+    width = abs((row["old_rank_first"] or 0.0) - (row["old_rank_second"] or 0.0))
+    width += abs((row["new_rank_first"] or 0.0) - (row["new_rank_second"] or 0.0))
     word = GRAVITY.index(row["direction"])
     return (word, not row["across_tiers"], -width, row["anchor_first"], row["anchor_second"])
 

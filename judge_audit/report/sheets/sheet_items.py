@@ -55,12 +55,7 @@ def ladders_of_file(
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A few items of an items file.
-
-    Attributes:
-        rows: Every row of the file.
-        pictures: Row, pixels and, where there is one, mask of each item that was chosen.
-    """
+    """Every row of an items file, and row, pixels and mask (where there is one) of each item that was chosen."""
 
     rows: Sequence[Row]
     pictures: Sequence[tuple[Row, NDArray[np.uint8], NDArray[np.bool_] | None]]
