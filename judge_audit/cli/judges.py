@@ -112,12 +112,12 @@ def new(
     title = name or f"our-{kind.replace('_', '-')}-judge"
     if not re.fullmatch(r"\w[\w.-]{0,99}", title):
         raise UsageError(f"--name {title!r}: letters, digits, dots, hyphens and underscores make a name.")
-    told = pinned is not None
+    stated = pinned is not None
     if pinned is None and sys.stdin.isatty():
         question = "Are its weights pinned, so that a digest tells whether they changed?"
-        pinned, told = typer.confirm(question, default=False), True
+        pinned, stated = typer.confirm(question, default=False), True
     path = write_new_card(folder / "cards", title, new_card(known[kind], title, pinned=bool(pinned)))
-    typer.echo(f"Wrote {path}{'' if told else ', unpinned (--pinned if a digest is to hold its weights)'}.")
+    typer.echo(f"Wrote {path}{'' if stated else ', unpinned (--pinned if a digest is to hold its weights)'}.")
     typer.echo(f"Fill it in, then: judge-audit judges try {path}")
 
 

@@ -137,16 +137,16 @@ def _plan_pairs(
     )
     from judge_audit.stimuli.brand_rules import example_rules, read_brand_rules
 
-    found = find_mismatches(configuration.project if configuration else "")
-    if name not in found:
+    kinds = find_mismatches(configuration.project if configuration else "")
+    if name not in kinds:
         raise UsageError(
-            f"--show-pairs: there is no kind “{name}”; the kinds are {', '.join(sorted(found))}."
+            f"--show-pairs: there is no kind “{name}”; the kinds are {', '.join(sorted(kinds))}."
         )
-    kind = found[name].thing
+    kind = kinds[name].thing
     stated = read_brand_rules(rules) if rules else example_rules()
     if configuration is None:
         shown = show_pairs(kind, demo_materials(count, 20, stated))
-        shown += show_scene_pairs(kind, count, 1) if found[name].origin == "the package" else []
+        shown += show_scene_pairs(kind, count, 1) if kinds[name].origin == "the package" else []
     else:
         materials = materials_of_file(configuration.items, count=count, seed=configuration.seed, rules=stated)
         shown = show_pairs(kind, materials)
@@ -162,10 +162,10 @@ def _axis(name: str, project: str) -> Axis:
     """Find an axis by its name, among the team's own too."""
     from judge_audit.audits.plugins import find_axes
 
-    found = find_axes(project)
-    if name not in found:
-        raise UsageError(f"--show: there is no axis “{name}”; the axes are {', '.join(sorted(found))}.")
-    return found[name].thing
+    axes = find_axes(project)
+    if name not in axes:
+        raise UsageError(f"--show: there is no axis “{name}”; the axes are {', '.join(sorted(axes))}.")
+    return axes[name].thing
 
 
 def _ladders(configuration: Configuration | None, axis: Axis, count: int) -> list[Ladder]:

@@ -199,8 +199,8 @@ def _luma(image: Pixels) -> Plane:
 
 def _slopes(luma: Plane) -> Plane:
     """Give how steep the picture is at each pixel as the eye sees it."""
-    seen = cv2.GaussianBlur(luma, (0, 0), EYE_BLUR)
-    across, down = cv2.Sobel(seen, cv2.CV_32F, 1, 0), cv2.Sobel(seen, cv2.CV_32F, 0, 1)
+    blurred = cv2.GaussianBlur(luma, (0, 0), EYE_BLUR)
+    across, down = cv2.Sobel(blurred, cv2.CV_32F, 1, 0), cv2.Sobel(blurred, cv2.CV_32F, 0, 1)
     return np.asarray(cv2.magnitude(across, down), np.float32)
 
 
@@ -337,8 +337,8 @@ def standard_observer(contrast: Plane) -> float:
     Returns:
         In units of threshold.
     """
-    seen = np.fft.irfft2(np.fft.rfft2(contrast) * _weights(*contrast.shape), s=contrast.shape)
-    energy = (np.abs(seen) ** SUMMATION / PIXELS_PER_DEGREE**2).astype(np.float32)
+    filtered = np.fft.irfft2(np.fft.rfft2(contrast) * _weights(*contrast.shape), s=contrast.shape)
+    energy = (np.abs(filtered) ** SUMMATION / PIXELS_PER_DEGREE**2).astype(np.float32)
     spread = APERTURE * PIXELS_PER_DEGREE / np.sqrt(SUMMATION)
     looked_at = 2 * np.pi * spread**2 * _gaussian(energy, spread)
     return float(np.median(looked_at) ** (1 / SUMMATION))
@@ -358,11 +358,11 @@ def spatial_lab(image: Pixels) -> Plane:
     for channel, blurs in enumerate(BLURS):
         plane = np.array(opponent[..., channel], np.float32)
         weight = sum(share for share, _ in blurs)
-        seen = [
+        blurred = [
             share / weight * _gaussian(plane, spread * PIXELS_PER_DEGREE / np.sqrt(2))
             for share, spread in blurs
         ]
-        opponent[..., channel] = np.sum(seen, axis=0)
+        opponent[..., channel] = np.sum(blurred, axis=0)
     back = np.linalg.inv(OPPONENT_OF_XYZ) / WHITE[:, None]
     relative = np.maximum(cv2.transform(opponent, back.astype(np.float32)), 0)
     bent = np.where(relative > 216 / 24389, np.cbrt(relative), (24389 / 27 * relative + 16) / 116)
