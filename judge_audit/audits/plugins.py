@@ -61,6 +61,11 @@ class Part(Generic[Thing]):
     digest: str = ""
 
 
+def things(parts: Mapping[str, Part[Thing]]) -> dict[str, Thing]:
+    """Give what parts hold, by name."""
+    return {name: part.thing for name, part in parts.items()}
+
+
 def find_axes(project: str) -> dict[str, Part[Axis]]:
     """Find all axes by name."""
     return _find("axes", builtin_axes(), project, lambda *module: _by_name(*axes_of(*module)))

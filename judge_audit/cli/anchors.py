@@ -8,74 +8,48 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
 from judge_audit.cli.options import AS_JSON, scale_ends
-from judge_audit.cli.output import print_json
+from judge_audit.cli.output import print_json, print_lines, print_result
 from judge_audit.core.errors import EXIT_JUDGE_FAILED, InputError, UsageError
 
 if TYPE_CHECKING:
-    from judge_audit.anchors import AnchorSet, Draft, Entry, Label
+    from judge_audit.anchors import AnchorSet, Entry, Label
+    from judge_audit.cli.options import Commands
     from judge_audit.core.errors import Fault
 
-FOLDER = typer.Argument(metavar="FOLDER", help="The folder of the set.")
-VERSION = typer.Option(None, "--version", help="An earlier version; the newest if not said.")
-FILE = typer.Argument(None, metavar="[FILE]", help="Many at once: .csv, .jsonl or .parquet, a row per label.")
-AUTHOR = typer.Option(..., "--author", help="Who makes the change.")
-REASON = typer.Option(..., "--reason", help="Why.")
-LEVEL = typer.Option(
-    None, "--level", help="Of the labels: nominal, ordinal or interval; ordinal if not said."
-)
-SCALE = typer.Option(None, "--scale", metavar="LOW..HIGH", help="Ends of the scale the labels are on.")
-LOWER = typer.Option(False, "--lower-is-better", help="A smaller label is a better one.")
-LABELS = typer.Option([], "--label", metavar="DIMENSION=VALUE@ANNOTATOR", help="What somebody said of it.")
-TIER = typer.Option(None, "--tier", help="good, middling or bad.")
-KIND = typer.Option(
+FOLDER = Argument(metavar="FOLDER", help="The folder of the set.")
+VERSION = Option(None, "--version", help="An earlier version; the newest if not said.")
+FILE = Argument(None, metavar="[FILE]", help="Many at once: .csv, .jsonl or .parquet, a row per label.")
+AUTHOR = Option(..., "--author", help="Who makes the change.")
+REASON = Option(..., "--reason", help="Why.")
+LEVEL = Option(None, "--level", help="Of the labels: nominal, ordinal or interval; ordinal if not said.")
+SCALE = Option(None, "--scale", metavar="LOW..HIGH", help="Ends of the scale the labels are on.")
+LOWER = Option(False, "--lower-is-better", help="A smaller label is a better one.")
+LABELS = Option([], "--label", metavar="DIMENSION=VALUE@ANNOTATOR", help="What somebody said of it.")
+TIER = Option(None, "--tier", help="good, middling or bad.")
+KIND = Option(
     None,
     "--kind",
     help="What is wrong with it: semantic_miss, poor_quality, compliance_breach, structural_error.",
 )
-SOURCE = typer.Option(None, "--source", help="The generator it came from.")
-TOPIC = typer.Option(None, "--topic", help="Subject group.")
-
-
-def commands() -> typer.Typer:
-    """Give the `anchors` commands."""
-    app = typer.Typer(
-        help="Keep the anchor set: labelled pictures whose every change is recorded.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    app.callback()(_group)
-    for name, command in (
-        ("add", add),
-        ("relabel", relabel),
-        ("retire", retire),
-        ("verify", verify),
-        ("log", log),
-        ("show", show),
-    ):
-        app.command(name)(command)
-    return app
-
-
-def _group() -> None:
-    """Keep the anchor set: labelled pictures whose every change is recorded."""
+SOURCE = Option(None, "--source", help="The generator it came from.")
+TOPIC = Option(None, "--topic", help="Subject group.")
 
 
 def add(  # noqa: PLR0917 - the options of a command, never called by position
     folder: Path = FOLDER,
     file: Path | None = FILE,
-    anchor_id: str | None = typer.Option(None, "--id", help="Name of the anchor."),
-    image: str | None = typer.Option(None, "--image", help="Its picture: a path (copied) or an address."),
+    anchor_id: str | None = Option(None, "--id", help="Name of the anchor."),
+    image: str | None = Option(None, "--image", help="Its picture: a path (copied) or an address."),
     tier: str | None = TIER,
     kind: str | None = KIND,
     source: str | None = SOURCE,
-    prompt: str = typer.Option("", "--prompt", help="The text it was made for."),
+    prompt: str = Option("", "--prompt", help="The text it was made for."),
     topic: str | None = TOPIC,
-    cluster: str = typer.Option("", "--cluster", help="Name shared by anchors that are not independent."),
-    known_as: str = typer.Option(
-        "", "--known-as", help="item_id by which imported scores know it, if another."
-    ),
+    cluster: str = Option("", "--cluster", help="Name shared by anchors that are not independent."),
+    known_as: str = Option("", "--known-as", help="item_id by which imported scores know it, if another."),
     label: list[str] = LABELS,
     level: str | None = LEVEL,
     scale: str | None = SCALE,
@@ -86,12 +60,13 @@ def add(  # noqa: PLR0917 - the options of a command, never called by position
 ) -> None:
     """Add pictures that people labelled: one by options, or those of a file. The folder is made if need be."""
     from judge_audit import anchors
+    from judge_audit.anchors.label_table import read_drafts
 
     scale_columns = _scale(level, scale, lower=lower_is_better)
     single = {"--id": anchor_id, "--image": image, "--tier": tier, "--source": source, "--label": label}
     if file is not None:
         _alone(single)
-        drafts = _drafts(file, scale_columns, new=True)
+        drafts = read_drafts(file, scale_columns, new=True)
     else:
         missing = [name for name, value in single.items() if not value]
         if missing:
@@ -116,16 +91,14 @@ def add(  # noqa: PLR0917 - the options of a command, never called by position
 
 def relabel(  # noqa: PLR0917 - the options of a command, never called by position
     folder: Path = FOLDER,
-    what: str = typer.Argument(metavar="ANCHOR|FILE", help="An anchor, or a file with a row per label."),
+    what: str = Argument(metavar="ANCHOR|FILE", help="An anchor, or a file with a row per label."),
     tier: str | None = TIER,
     kind: str | None = KIND,
     source: str | None = SOURCE,
     topic: str | None = TOPIC,
-    no_kind: bool = typer.Option(False, "--no-kind", help="Nothing is wrong with it after all."),
+    no_kind: bool = Option(False, "--no-kind", help="Nothing is wrong with it after all."),
     label: list[str] = LABELS,
-    withdraw: list[str] = typer.Option(
-        [], "--withdraw", metavar="DIMENSION@ANNOTATOR", help="Take a label away."
-    ),
+    withdraw: list[str] = Option([], "--withdraw", metavar="DIMENSION@ANNOTATOR", help="Take a label away."),
     level: str | None = LEVEL,
     scale: str | None = SCALE,
     lower_is_better: bool = LOWER,
@@ -135,13 +108,14 @@ def relabel(  # noqa: PLR0917 - the options of a command, never called by positi
 ) -> None:
     """Change what is said of an anchor, never its picture; labels replace those of the same people."""
     from judge_audit import anchors
+    from judge_audit.anchors.label_table import read_drafts
 
     scale_columns = _scale(level, scale, lower=lower_is_better)
     file = Path(what)
     origin = ""
     if file.suffix.lower() in {".csv", ".jsonl", ".ndjson", ".parquet"} and file.exists():
         _alone({"--tier": tier, "--kind": kind, "--label": label, "--withdraw": withdraw})
-        drafts, origin = _drafts(file, scale_columns, new=False), file.name
+        drafts, origin = read_drafts(file, scale_columns, new=False), file.name
     else:
         draft = anchors.Draft(
             anchor_id=what,
@@ -159,7 +133,7 @@ def relabel(  # noqa: PLR0917 - the options of a command, never called by positi
 
 def retire(
     folder: Path = FOLDER,
-    names: list[str] = typer.Argument(metavar="ANCHOR...", help="The anchors to take out."),
+    names: list[str] = Argument(metavar="ANCHOR...", help="The anchors to take out."),
     author: str = AUTHOR,
     reason: str = REASON,
     as_json: bool = AS_JSON,
@@ -173,23 +147,14 @@ def retire(
 
 def _changed(anchor_set: AnchorSet, verb: str, names: list[str], *, as_json: bool) -> None:
     """Say what a change came to."""
-    if as_json:
-        print_json({**_summary(anchor_set), verb: names})
-        return
-    typer.echo(f"{len(names)} {verb}. {_line(anchor_set)}")
-    typer.echo("Commit the folder to version control.")
+    lines = (f"{len(names)} {verb}. {_line(anchor_set)}", "Commit the folder to version control.")
+    print_result({**_summary(anchor_set), verb: names}, lines, as_json=as_json)
 
 
 def _alone(options: dict[str, Any]) -> None:
     """Refuse options of one anchor beside a file."""
     if clashing := [name for name, value in options.items() if value]:
         raise UsageError(f"{', '.join(clashing)}: a FILE says this of each of its anchors; leave it out.")
-
-
-def _drafts(file: Path, scale: dict[str, str], *, new: bool) -> tuple[Draft, ...]:
-    from judge_audit.anchors.label_table import read_drafts
-
-    return read_drafts(file, scale, new=new)
 
 
 def _scale(level: str | None, scale: str | None, *, lower: bool) -> dict[str, str]:
@@ -227,11 +192,9 @@ def _withdrawn(entry: str) -> tuple[str, str]:
 
 def verify(
     folder: Path = FOLDER,
-    head: str = typer.Option("", "--head", help="Head of an earlier version that the ledger must extend."),
-    lake: str | None = typer.Option(None, "--lake", help="A lake whose audits the ledger must extend."),
-    mend: bool = typer.Option(
-        False, "--mend", help="First write the manifest anew if a change was interrupted."
-    ),
+    head: str = Option("", "--head", help="Head of an earlier version that the ledger must extend."),
+    lake: str | None = Option(None, "--lake", help="A lake whose audits the ledger must extend."),
+    mend: bool = Option(False, "--mend", help="First write the manifest anew if a change was interrupted."),
     as_json: bool = AS_JSON,
 ) -> None:
     """See that nothing was changed without an entry: exit 0 if so, 1 with every place if not."""
@@ -254,12 +217,9 @@ def verify(
             typer.echo(str(fault), err=True)
         typer.echo(f"{folder}: {len(faults)} things are wrong; no audit uses the set as it is.", err=True)
     elif anchor_set is not None:
-        for line in (
-            *(["The manifest was written anew."] if mended else []),
-            *anchor_set.notes,
-            _line(anchor_set),
-        ):
-            typer.echo(line)
+        print_lines(
+            (*(["The manifest was written anew."] if mended else []), *anchor_set.notes, _line(anchor_set))
+        )
     if faults:
         raise typer.Exit(EXIT_JUDGE_FAILED)
 
@@ -281,20 +241,14 @@ def log(folder: Path = FOLDER, as_json: bool = AS_JSON) -> None:
     from judge_audit.anchors import read_anchors
 
     anchor_set = read_anchors(folder)
-    if as_json:
-        history = [
-            {**json.loads(entry.as_json()), "changed": _differences(anchor_set, entry)}
-            for entry in anchor_set.entries
-        ]
-        print_json(history)
-        return
-    for entry in anchor_set.entries:
-        changed = _differences(anchor_set, entry)
-        typer.echo(
-            f"{entry.number}  {entry.time}  {entry.action} {entry.anchor_id}  by {entry.author}: {entry.reason}"
-        )
-        if changed:
-            typer.echo(f"   {'; '.join(changed)}")
+    history = [(entry, _differences(anchor_set, entry)) for entry in anchor_set.entries]
+    lines = []
+    for entry, changed in history:
+        about = f"{entry.action} {entry.anchor_id}  by {entry.author}: {entry.reason}"
+        lines.append(f"{entry.number}  {entry.time}  {about}")
+        lines += [f"   {'; '.join(changed)}"] if changed else []
+    document = [{**json.loads(entry.as_json()), "changed": changed} for entry, changed in history]
+    print_result(document, lines, as_json=as_json)
 
 
 def show(
@@ -308,19 +262,20 @@ def show(
 
     anchor_set = read_anchors(folder)
     covered = coverage(anchor_labels(anchor_set, version), read_limits()["scale.min_end_anchors"])
-    if as_json:
-        print_json({**_summary(anchor_set, version), **asdict(covered)})
-        return
-    typer.echo(_line(anchor_set, version))
-    for cell in covered.cells:
-        typer.echo(f"  {cell['anchors']:>4}  {cell['tier']:<9} {cell['source']}  {cell['kind']}".rstrip())
-    for name, part in covered.dimensions.items():
-        typer.echo(
+    lines = [
+        _line(anchor_set, version),
+        *(
+            f"  {cell['anchors']:>4}  {cell['tier']:<9} {cell['source']}  {cell['kind']}".rstrip()
+            for cell in covered.cells
+        ),
+        *(
             f"{name}: {part['anchors']} anchors, {part['annotators']} annotators, {part['by_one']} by one only"
-        )
-    typer.echo("Annotators: " + ", ".join(f"{name} ({n} labels)" for name, n in covered.annotators.items()))
-    for gap in covered.gaps:
-        typer.echo(f"Gap: {gap}")
+            for name, part in covered.dimensions.items()
+        ),
+        "Annotators: " + ", ".join(f"{name} ({n} labels)" for name, n in covered.annotators.items()),
+        *(f"Gap: {gap}" for gap in covered.gaps),
+    ]
+    print_result({**_summary(anchor_set, version), **asdict(covered)}, lines, as_json=as_json)
 
 
 def _summary(anchor_set: AnchorSet, version: int | None = None) -> dict[str, Any]:
@@ -364,3 +319,6 @@ def _differences(anchor_set: AnchorSet, entry: Entry) -> list[str]:
 
 def _value(value: float | None) -> str:
     return "-" if value is None else f"{value:g}"
+
+
+COMMANDS: Commands = {command.__name__: command for command in (add, relabel, retire, verify, log, show)}

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import typer
+from typer import Option
 
 from judge_audit.cli import anchors, audits, deployments, gates, imports, judges, lakes, plans, status, study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from judge_audit.cli.options import Commands
 
 Interrupted = typer.Abort
 WrongUse: type[typer.BadParameter] = typer.BadParameter.__mro__[2]
@@ -23,6 +26,46 @@ evidence to ask, 3 the machinery failed.
 """
 
 
+COMMANDS: Commands = {
+    "init": audits.init,
+    "demo": audits.demo,
+    "run": audits.run,
+    "plan": plans.plan,
+    "release": audits.release,
+    "submit": deployments.submit,
+    "gate": gates.gate,
+    "approve": gates.approve,
+    "verify": gates.verify,
+    "status": status.status,
+    "notify": status.notify,
+    "import": imports.take,
+    "sign": gates.sign,
+    "deploy": deployments.deploy,
+    "serve": deployments.serve,
+}
+GROUPS: dict[str, tuple[str, Commands]] = {
+    "anchors": ("Keep the anchor set: labelled pictures whose every change is recorded.", anchors.COMMANDS),
+    "judges": ("Look at judges.", judges.COMMANDS),
+    "study": ("Let people read, rate, choose and review, and see what came of it.", study.COMMANDS),
+    "lake": ("Read the results, and keep the lake small.", lakes.COMMANDS),
+}
+"""Groups of commands: what they are for, and the commands by name, in the order of the help."""
+
+
+def tree(text: str, members: Commands) -> typer.Typer:
+    """Put commands together under their names; `text` is the help of them all."""
+    app = typer.Typer(
+        help=text,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    for name, command in members.items():
+        app.command(name)(command)
+    return app
+
+
 def build() -> Callable[[list[str]], int]:
     """Build the command tree.
 
@@ -30,33 +73,10 @@ def build() -> Callable[[list[str]], int]:
         A function that runs the command a list of words asks for and returns its exit code; errors pass
         through it.
     """
-    app = typer.Typer(
-        help=HELP,
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-    )
+    app = tree(HELP, COMMANDS)
     app.callback()(_everywhere)
-    app.command("init")(audits.init)
-    app.command("demo")(audits.demo)
-    app.command("run")(audits.run)
-    app.command("plan")(plans.plan)
-    app.command("release")(audits.release)
-    app.command("submit")(deployments.submit)
-    app.command("gate")(gates.gate)
-    app.command("approve")(gates.approve)
-    app.command("verify")(gates.verify)
-    app.command("status")(status.status)
-    app.command("notify")(status.notify)
-    app.command("import")(imports.take)
-    app.command("sign")(gates.sign)
-    app.command("deploy")(deployments.deploy)
-    app.command("serve")(deployments.serve)
-    app.add_typer(anchors.commands(), name="anchors")
-    app.add_typer(judges.commands(), name="judges")
-    app.add_typer(study.commands(), name="study")
-    app.add_typer(lakes.commands(), name="lake")
+    for name, (text, members) in GROUPS.items():
+        app.add_typer(tree(text, members), name=name)
     command = typer.main.get_command(app)
 
     def ran(words: list[str]) -> int:
@@ -75,9 +95,7 @@ def _version(wanted: bool) -> None:
 
 
 def _everywhere(
-    version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Say the version."
-    ),
-    traceback: bool = typer.Option(False, "--traceback", help="Show where an error came from."),
+    version: bool = Option(False, "--version", callback=_version, is_eager=True, help="Say the version."),
+    traceback: bool = Option(False, "--traceback", help="Show where an error came from."),
 ) -> None:
     del version, traceback  # the first has answered already; `run_command` has taken the second out

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
-from judge_audit.cli.options import AS_JSON, axis_names, key_option, with_keys
-from judge_audit.cli.output import print_json, print_result
+from judge_audit.cli.options import AS_JSON, BASELINE, USE, axis_names, key_option, with_keys
+from judge_audit.cli.output import print_json, print_lines, print_result
 from judge_audit.cli.project import configured
 from judge_audit.core.errors import MachineryError, UsageError
 
@@ -21,14 +22,14 @@ DEMO_FOLDER = Path("judge-audit-demo")
 """Where `demo` keeps its pictures, its lake and its report, below the folder it is run in."""
 
 REPORT, LAKE, RUNNER, WORKERS, JUDGE = map(key_option, ("report", "lake", "runner", "workers", "judge"))
-DRY_RUN = typer.Option(
+DRY_RUN = Option(
     False,
     "--dry-run",
     help="Say what would be asked and how long it takes; a judge never timed is shown three pictures.",
 )
 
 
-def init(folder: Path = typer.Argument(Path(), help="Where to.")) -> None:
+def init(folder: Path = Argument(Path(), help="Where to.")) -> None:
     """Make a project: a commented audit.yaml and folders for your own parts."""
     from judge_audit.core.configuration import init_project
 
@@ -38,7 +39,7 @@ def init(folder: Path = typer.Argument(Path(), help="Where to.")) -> None:
 
 
 def demo(
-    what: str = typer.Argument(
+    what: str = Argument(
         "photos",
         metavar="[photos|published]",
         help="photos, or published: two famous judges beside three people.",
@@ -83,24 +84,21 @@ def _published(lake: Path | None, report: Path | None, *, dry_run: bool, as_json
     folder = report or DEMO_FOLDER / "published" / "report"
     done = import_published(Lake.open(home))
     if not as_json:
-        for line in (line for entry in done for line in entry.lines if not line.startswith("Columns of")):
-            typer.echo(line)
+        print_lines(line for entry in done for line in entry.lines if not line.startswith("Columns of"))
     documents = []
     for judge in JUDGES:
         overrides = {"judge": str(card_path(judge)), "lake": str(home), "report": str(folder / judge)}
         result = _result(configured(None, overrides), dry_run=dry_run)
         documents.append(result.document)
         if not as_json:
-            typer.echo(f"\n{judge}")
-            for line in result.lines:
-                typer.echo(line)
+            print_lines((f"\n{judge}", *result.lines))
     if as_json:
         print_json(documents)
 
 
 @with_keys
 def run(
-    file: Path | None = typer.Argument(None, metavar="audit.yaml", help="The project's audit.yaml."),
+    file: Path | None = Argument(None, metavar="audit.yaml", help="The project's audit.yaml."),
     *,
     lake: str | None = LAKE,
     report: str | None = REPORT,
@@ -129,17 +127,10 @@ def run(
 
 
 def release(
-    file: Path = typer.Argument(Path("audit.yaml"), metavar="audit.yaml", help="The candidate's audit.yaml."),
+    file: Path = Argument(Path("audit.yaml"), metavar="audit.yaml", help="The candidate's audit.yaml."),
     judge: str | None = JUDGE,
-    use: str | None = typer.Option(
-        None,
-        "--for",
-        metavar="USE",
-        help="filtering, ranking, reward, acceptance or screening; else what it was approved for last.",
-    ),
-    baseline: str = typer.Option(
-        "approved", "--baseline", metavar="AUDIT|approved", help="What to hold it against."
-    ),
+    use: str | None = USE,
+    baseline: str = BASELINE,
     *,
     lake: str | None = LAKE,
     report: str | None = REPORT,

@@ -6,25 +6,24 @@ from dataclasses import asdict
 from pathlib import Path
 
 import typer
+from typer import Argument, Option
 
 from judge_audit.cli.audits import find_flow
 from judge_audit.cli.options import AS_JSON, names
-from judge_audit.cli.output import print_json, print_result
+from judge_audit.cli.output import print_result
 from judge_audit.core.errors import EXIT_GOOD, EXIT_USAGE, UsageError
 
-AUDIT = typer.Option(
-    "audit.yaml", "--audit", metavar="audit.yaml", help="The project, as the workers see it."
-)
-CRON = typer.Option(None, "--cron", help='When the nightly audit runs: "30 4 * * *" is half past four.')
-TIMEZONE = typer.Option(None, "--timezone", help="In which time zone, such as Europe/Berlin.")
-ONLY = typer.Option(None, "--only", help="Names of deployments with commas between; else all.")
-FILE = typer.Option(None, "--file", metavar="prefect.yaml", help="A prefect.yaml of your own.")
+AUDIT = Option("audit.yaml", "--audit", metavar="audit.yaml", help="The project, as the workers see it.")
+CRON = Option(None, "--cron", help='When the nightly audit runs: "30 4 * * *" is half past four.')
+TIMEZONE = Option(None, "--timezone", help="In which time zone, such as Europe/Berlin.")
+ONLY = Option(None, "--only", help="Names of deployments with commas between; else all.")
+FILE = Option(None, "--file", metavar="prefect.yaml", help="A prefect.yaml of your own.")
 
 
 def deploy(  # noqa: PLR0917 - the options of a command, never called by position
     audit: str = AUDIT,
-    pool: str = typer.Option("judge-audit", "--pool", help="The work pool; made where there is none."),
-    kind: str = typer.Option("process", "--kind", help="What it is made as: process, docker or kubernetes."),
+    pool: str = Option("judge-audit", "--pool", help="The work pool; made where there is none."),
+    kind: str = Option("process", "--kind", help="What it is made as: process, docker or kubernetes."),
     cron: str | None = CRON,
     timezone: str | None = TIMEZONE,
     only: str | None = ONLY,
@@ -45,9 +44,7 @@ def serve(
     timezone: str | None = TIMEZONE,
     only: str | None = ONLY,
     file: str | None = FILE,
-    port: int | None = typer.Option(
-        None, "--port", help="Where a Prefect server of our own listens (loopback)."
-    ),
+    port: int | None = Option(None, "--port", help="Where a Prefect server of our own listens (loopback)."),
 ) -> None:
     """Run nightly, ad-hoc and release audits from this process, with no worker and no work pool, until interrupted."""
     chosen = tuple(names(only))
@@ -57,16 +54,14 @@ def serve(
 
 
 def submit(
-    words: list[str] = typer.Argument(
+    words: list[str] = Argument(
         None,
         metavar="NAME VERSION [audit.yaml]",
         help="The registered model, its version, and the project's audit.yaml (else that of this folder).",
     ),
-    new: bool = typer.Option(
-        False, "--new", help="Submit all that are new instead: submit --new [audit.yaml]."
-    ),
-    again: bool = typer.Option(False, "--again", help="Audit it once more, where its audit has ended."),
-    here: bool = typer.Option(
+    new: bool = Option(False, "--new", help="Submit all that are new instead: submit --new [audit.yaml]."),
+    again: bool = Option(False, "--again", help="Audit it once more, where its audit has ended."),
+    here: bool = Option(
         False, "--here", help="Audit in this process instead of asking the Prefect server's workers."
     ),
     as_json: bool = AS_JSON,
@@ -86,11 +81,6 @@ def submit(
         raise UsageError("NAME and VERSION name a registered model and its version, such as aesthetic 3.")
     with shown() as progress:
         outcome = find_flow("submit")(name, version, str(file), progress, again=again, here=here)
-    if as_json:
-        print_json(asdict(outcome))
-    elif new:
-        for line in (*outcome.lines, *outcome.problems, outcome.summary):
-            typer.echo(line)
-    else:
-        typer.echo(outcome.line)
+    lines = (*outcome.lines, *outcome.problems, outcome.summary) if new else (outcome.line,)
+    print_result(asdict(outcome), lines, as_json=as_json)
     raise typer.Exit((EXIT_USAGE if outcome.problems else EXIT_GOOD) if new else outcome.code)

@@ -7,33 +7,26 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import typer
+from typer import Argument, Option
 
-from judge_audit.cli.options import AS_JSON, LAKE
-from judge_audit.cli.output import print_json, print_result
+from judge_audit.cli.options import AS_JSON, BASELINE, LAKE, USE
+from judge_audit.cli.output import print_result
 from judge_audit.cli.project import configuration_here, opened, project_here, report_folder
 from judge_audit.core.errors import EXIT_GOOD, EXIT_JUDGE_FAILED, UsageError
 
 DAYS = 90
 """Days that a sign-off lasts, if nobody says how long."""
 
-CANDIDATE = typer.Option(
+CANDIDATE = Option(
     None, "--candidate", metavar="AUDIT", help="The audit of the judge to release; else the newest."
-)
-USE = typer.Option(
-    None,
-    "--for",
-    metavar="USE",
-    help="filtering, ranking, reward, acceptance or screening; else what it was approved for last.",
 )
 
 
 def gate(
     candidate: str | None = CANDIDATE,
-    baseline: str = typer.Option(
-        "approved", "--baseline", metavar="AUDIT|approved", help="What to hold it against."
-    ),
+    baseline: str = BASELINE,
     use: str | None = USE,
-    report: str | None = typer.Option(None, "--report", help="Folder of the certificate."),
+    report: str | None = Option(None, "--report", help="Folder of the certificate."),
     lake: str | None = LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -54,13 +47,13 @@ def gate(
 def approve(
     candidate: str | None = CANDIDATE,
     *,
-    by: str = typer.Option(..., "--by", metavar="NAME", help="The person who approves."),
-    reason: str = typer.Option(..., "--reason", help="Why."),
+    by: str = Option(..., "--by", metavar="NAME", help="The person who approves."),
+    reason: str = Option(..., "--reason", help="Why."),
     use: str | None = USE,
-    first: bool = typer.Option(
+    first: bool = Option(
         False, "--first", help="None was approved for this use before: compare with nothing."
     ),
-    despite: list[str] = typer.Option(
+    despite: list[str] = Option(
         [],
         "--despite",
         metavar="SUITE/EXPECTATION",
@@ -83,17 +76,16 @@ def approve(
     row = approve_candidate(
         opened(lake), candidate=candidate, use=use, approver=approver, project=project_here()
     )
-    if as_json:
-        print_json(row)
-        return
-    typer.echo(f"Audit {row['audit_id']} is approved for {row['use']} by {row['signer']}: {row['reason']}")
-    if row["despite"]:
-        typer.echo(f"Taken on by name: {', '.join(row['despite'])}.")
-    typer.echo("Later audits of a judge of this name are held against it.")
+    lines = [
+        f"Audit {row['audit_id']} is approved for {row['use']} by {row['signer']}: {row['reason']}",
+        *([f"Taken on by name: {', '.join(row['despite'])}."] if row["despite"] else []),
+        "Later audits of a judge of this name are held against it.",
+    ]
+    print_result(row, lines, as_json=as_json)
 
 
 def verify(
-    certificate: Path = typer.Argument(metavar="CERT", help="certificate.html or certificate.json."),
+    certificate: Path = Argument(metavar="CERT", help="certificate.html or certificate.json."),
     lake: str | None = LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -104,32 +96,28 @@ def verify(
 
     people = read_people(project_here())
     checked = hold(opened(lake), certificate, datetime.now(UTC), people)
-    if as_json:
-        print_json({"holds": not checked.faults, "faults": checked.faults})
-    elif checked.faults:
-        for line in (say("gate.verify.bad"), *(f"  {fault}" for fault in checked.faults)):
-            typer.echo(line)
+    if checked.faults:
+        lines = [say("gate.verify.bad"), *(f"  {fault}" for fault in checked.faults)]
     else:
-        asked = checked.document["gate"]
-        tables = len(checked.document["rows"])
-        about = {"candidate": asked["candidate"], "state": asked["state"]}
-        typer.echo(say("gate.verify.good", n=checked.rows, tables=tables, **about))
+        about = {name: checked.document["gate"][name] for name in ("candidate", "state")}
+        lines = [say("gate.verify.good", n=checked.rows, tables=len(checked.document["rows"]), **about)]
+    print_result({"holds": not checked.faults, "faults": checked.faults}, lines, as_json=as_json)
     raise typer.Exit(EXIT_JUDGE_FAILED if checked.faults else EXIT_GOOD)
 
 
 def sign(  # noqa: PLR0917 - one option each
-    use: str | None = typer.Option(
+    use: str | None = Option(
         None,
         "--use",
         help="filtering, ranking, reward, acceptance or screening; without it sign-offs are listed.",
     ),
-    by: str = typer.Option("", "--by", help="Name of the person who says yes."),
-    reason: str = typer.Option("", "--reason", help="Why."),
-    until: str | None = typer.Option(
+    by: str = Option("", "--by", help="Name of the person who says yes."),
+    reason: str = Option("", "--reason", help="Why."),
+    until: str | None = Option(
         None, "--until", help=f"Last day, YYYY-MM-DD; {DAYS} days from now if not given."
     ),
-    audit: str = typer.Option("latest", "--audit", help="The audit it rests on: its id, or latest."),
-    key: Path | None = typer.Option(None, "--key", help="An Ed25519 private key (PEM) to sign with."),
+    audit: str = Option("latest", "--audit", help="The audit it rests on: its id, or latest."),
+    key: Path | None = Option(None, "--key", help="An Ed25519 private key (PEM) to sign with."),
     lake: str | None = LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -149,14 +137,12 @@ def sign(  # noqa: PLR0917 - one option each
         ends = _day(until) if until else now + timedelta(days=DAYS)
         made = record(results, row, Yes(use, by, account(), reason, now, ends), key, people)
         signed = [Judged(made, "")]
-    if as_json:
-        print_json([asdict(entry.signoff) | {"void": entry.void} for entry in signed])
-        return
-    for entry in signed:
-        for line in signoff_lines(entry):
-            typer.echo(line)
-    if not signed:
-        typer.echo(f"Nobody has signed the audit {row['audit_id']}.")
+    lines = [line for entry in signed for line in signoff_lines(entry)]
+    print_result(
+        [asdict(entry.signoff) | {"void": entry.void} for entry in signed],
+        lines if signed else [f"Nobody has signed the audit {row['audit_id']}."],
+        as_json=as_json,
+    )
 
 
 def _day(text: str) -> datetime:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
 from judge_audit.cli.options import AS_JSON, LAKE, assignments, names, scale_ends
 from judge_audit.cli.output import print_result
@@ -18,43 +19,35 @@ if TYPE_CHECKING:
 
 
 def take(
-    kind: str = typer.Argument(
+    kind: str = Argument(
         metavar="TABLE", help="labels, scores, readings, choices, decisions, pairs, reviews or appeals."
     ),
-    file: Path = typer.Argument(metavar="FILE", help=".csv, .jsonl or .parquet; of Label Studio .json."),
+    file: Path = Argument(metavar="FILE", help=".csv, .jsonl or .parquet; of Label Studio .json."),
     *,
-    card: str | None = typer.Option(None, "--card", help="Scores: the card of their judge (kind: table)."),
-    mapping: Path | None = typer.Option(
-        None, "--mapping", help="A mapping file (.yaml); options win over it."
-    ),
-    columns: list[str] = typer.Option(
+    card: str | None = Option(None, "--card", help="Scores: the card of their judge (kind: table)."),
+    mapping: Path | None = Option(None, "--mapping", help="A mapping file (.yaml); options win over it."),
+    columns: list[str] = Option(
         [], "--map", metavar="OURS=THEIRS", help="Which column is which; item_id=model,uid puts two together."
     ),
-    fixed: list[str] = typer.Option([], "--set", metavar="OURS=VALUE", help="The same value in every row."),
-    only: list[str] = typer.Option(
+    fixed: list[str] = Option([], "--set", metavar="OURS=VALUE", help="The same value in every row."),
+    only: list[str] = Option(
         [], "--only", metavar="THEIRS=VALUE", help="Take only these rows; several values with commas between."
     ),
-    wide: str | None = typer.Option(
-        None, "--wide", help="Columns that each hold a value, with commas between."
-    ),
-    wide_as: str | None = typer.Option(
+    wide: str | None = Option(None, "--wide", help="Columns that each hold a value, with commas between."),
+    wide_as: str | None = Option(
         None,
         "--wide-as",
         help="What their names are: annotator_id (labels) or dimension (scores) if not said.",
     ),
-    level: str | None = typer.Option(None, "--level", help="Labels: nominal, ordinal or interval."),
-    scale: str | None = typer.Option(None, "--scale", metavar="LOW..HIGH", help="Labels: ends of the scale."),
-    lower_is_better: bool = typer.Option(False, "--lower-is-better", help="Labels: a smaller one is better."),
-    separator: str | None = typer.Option(
-        None, "--separator", help="What stands between columns put together."
-    ),
-    skip_bad: bool = typer.Option(False, "--skip-bad", help="Leave bad rows out, and list them in the lake."),
-    tool: str = typer.Option(
+    level: str | None = Option(None, "--level", help="Labels: nominal, ordinal or interval."),
+    scale: str | None = Option(None, "--scale", metavar="LOW..HIGH", help="Labels: ends of the scale."),
+    lower_is_better: bool = Option(False, "--lower-is-better", help="Labels: a smaller one is better."),
+    separator: str | None = Option(None, "--separator", help="What stands between columns put together."),
+    skip_bad: bool = Option(False, "--skip-bad", help="Leave bad rows out, and list them in the lake."),
+    tool: str = Option(
         "", "--from", help="A pack of `study export` that comes back: label-studio (its JSON export) or csv."
     ),
-    key: Path | None = typer.Option(
-        None, "--key", help="The pack's key, if it does not lie beside the file."
-    ),
+    key: Path | None = Option(None, "--key", help="The pack's key, if it does not lie beside the file."),
     lake: str | None = LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -78,9 +71,9 @@ def take(
     loaded = _card(card) if card else None
     axes = None
     if kind == "readings":
-        from judge_audit.audits.plugins import find_axes
+        from judge_audit.audits.plugins import find_axes, things
 
-        axes = {name: part.thing for name, part in find_axes(project_here()).items()}
+        axes = things(find_axes(project_here()))
     done = import_file(
         Lake.open(lake_here(lake)),
         kind,
@@ -100,12 +93,12 @@ def take(
 
 def _card(spec: str) -> Card:
     """Load the card of a judge whose scores come as a table."""
-    from judge_audit.audits.plugins import find_kinds
+    from judge_audit.audits.plugins import find_kinds, things
     from judge_audit.judges import load_judge
     from judge_audit.judges.adapters.table import KIND
 
     project = project_here()
-    kinds = {name: part.thing for name, part in find_kinds(project).items()}
+    kinds = things(find_kinds(project))
     card = load_judge(spec, project=Path(project) if project else None, kinds=kinds).card
     if card.kind != KIND:
         raise UsageError(

@@ -10,39 +10,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
 from judge_audit.cli.options import AS_JSON
-from judge_audit.cli.output import print_json
+from judge_audit.cli.output import print_result
 from judge_audit.core.errors import EXIT_JUDGE_FAILED, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judge_audit.cli.options import Commands
     from judge_audit.judges.cards.card import Card
     from judge_audit.judges.cards.card_template import Kind
 
-PROJECT = typer.Option(None, "--project", help="The team's folder; here, if not said.")
+PROJECT = Option(None, "--project", help="The team's folder; here, if not said.")
 WIDE = 100
-
-
-def commands() -> typer.Typer:
-    """Give the `judges` commands."""
-    app = typer.Typer(help="Look at judges.", no_args_is_help=True, rich_markup_mode=None)
-    app.callback()(_group)
-    app.command("list")(list_judges)
-    app.command("try")(try_one)
-    app.command("new")(new)
-    return app
-
-
-def _group() -> None:
-    """Look at judges."""
 
 
 def _kinds(project: Path | None) -> dict[str, Any]:
     """Find the kinds of judges, among the team's own too."""
-    from judge_audit.audits.plugins import find_kinds
+    from judge_audit.audits.plugins import find_kinds, things
 
     folder = str(project) if project else ""
-    return {name: part.thing for name, part in find_kinds(folder).items()}
+    return things(find_kinds(folder))
 
 
 def _here(project: Path | None) -> Path:
@@ -58,24 +48,24 @@ def list_judges(project: Path | None = PROJECT, as_json: bool = AS_JSON) -> None
 
     cards = [card for _, card in sorted(builtin_cards().items())]
     kinds = [kind for kind in kinds_of(_kinds(_here(project))) if not kind.own_card]
-    if as_json:
-        judges = [{"judge_id": card.judge_id, **json.loads(card.as_json())} for card in cards]
-        document = {"judges": judges, "kinds": [_kind_document(kind) for kind in kinds]}
-        print_json(document)
-        return
-    typer.echo("Judges that come with the package:")
+    judges = [{"judge_id": card.judge_id, **json.loads(card.as_json())} for card in cards]
+    document = {"judges": judges, "kinds": [_kind_document(kind) for kind in kinds]}
+    print_result(document, _listed(cards, kinds), as_json=as_json)
+
+
+def _listed(cards: Sequence[Card], kinds: Sequence[Kind]) -> list[str]:
+    """Say which judges and kinds there are."""
+    lines = ["Judges that come with the package:"]
     wide = max(len(name) for name in (*(card.name for card in cards), *(kind.name for kind in kinds)))
     for card in cards:
         licence = f" ({card.licence})" if card.licence else ""
-        typer.echo(f"  {card.name:<{wide}}  {card.judge_id}  {card.description}{licence}")
-    typer.echo("\nKinds, for a card of your own (judge-audit judges new KIND):")
+        lines.append(f"  {card.name:<{wide}}  {card.judge_id}  {card.description}{licence}")
+    lines.append("\nKinds, for a card of your own (judge-audit judges new KIND):")
+    wrapper = textwrap.TextWrapper(WIDE, " " * (wide + 4), " " * (wide + 6))
     for kind in kinds:
-        typer.echo(f"  {kind.name:<{wide}}  {kind.about}")
-        for line in _needs(kind):
-            typer.echo(
-                textwrap.fill(line, WIDE, initial_indent=" " * (wide + 4), subsequent_indent=" " * (wide + 6))
-            )
-    typer.echo("\nAny Python callable serves without a card, as module:attribute.")
+        lines.append(f"  {kind.name:<{wide}}  {kind.about}")
+        lines += [wrapper.fill(line) for line in _needs(kind)]
+    return [*lines, "\nAny Python callable serves without a card, as module:attribute."]
 
 
 def _kind_document(kind: Kind) -> dict[str, Any]:
@@ -103,9 +93,9 @@ def _needs(kind: Kind) -> list[str]:
 
 
 def new(
-    kind: str = typer.Argument(..., help="The kind of judge; `judges list` shows them."),
-    name: str | None = typer.Option(None, "--name", help="The judge's name and the card's file name."),
-    pinned: bool | None = typer.Option(
+    kind: str = Argument(..., help="The kind of judge; `judges list` shows them."),
+    name: str | None = Option(None, "--name", help="The judge's name and the card's file name."),
+    pinned: bool | None = Option(
         None, "--pinned/--unpinned", help="Whether its weights are held to a digest; asked on a terminal."
     ),
     project: Path | None = PROJECT,
@@ -122,18 +112,18 @@ def new(
     title = name or f"our-{kind.replace('_', '-')}-judge"
     if not re.fullmatch(r"\w[\w.-]{0,99}", title):
         raise UsageError(f"--name {title!r}: letters, digits, dots, hyphens and underscores make a name.")
-    told = pinned is not None
+    stated = pinned is not None
     if pinned is None and sys.stdin.isatty():
         question = "Are its weights pinned, so that a digest tells whether they changed?"
-        pinned, told = typer.confirm(question, default=False), True
+        pinned, stated = typer.confirm(question, default=False), True
     path = write_new_card(folder / "cards", title, new_card(known[kind], title, pinned=bool(pinned)))
-    typer.echo(f"Wrote {path}{'' if told else ', unpinned (--pinned if a digest is to hold its weights)'}.")
+    typer.echo(f"Wrote {path}{'' if stated else ', unpinned (--pinned if a digest is to hold its weights)'}.")
     typer.echo(f"Fill it in, then: judge-audit judges try {path}")
 
 
 def try_one(
-    spec: str = typer.Argument(..., metavar="JUDGE", help="A built-in name, module:attribute, or a card."),
-    items: Path | None = typer.Option(None, "--items", help="Items file; without one, the demo's pictures."),
+    spec: str = Argument(..., metavar="JUDGE", help="A built-in name, module:attribute, or a card."),
+    items: Path | None = Option(None, "--items", help="Items file; without one, the demo's pictures."),
     project: Path | None = PROJECT,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -157,12 +147,9 @@ def try_one(
     finally:
         if callable(close := getattr(judge, "close", None)):
             close()
-    if as_json:
-        document = {"judge_id": card.judge_id, "card": json.loads(card.as_json()), "seconds_to_load": loaded}
-        print_json(document | trial.document())
-    else:
-        for line in (*_card_lines(card), *trial_lines(card, trial, loaded)):
-            typer.echo(line)
+    document = {"judge_id": card.judge_id, "card": json.loads(card.as_json()), "seconds_to_load": loaded}
+    lines = (*_card_lines(card), *trial_lines(card, trial, loaded))
+    print_result(document | trial.document(), lines, as_json=as_json)
     if not trial.answered:
         raise typer.Exit(EXIT_JUDGE_FAILED)
 
@@ -187,14 +174,12 @@ def _card_lines(card: Card) -> list[str]:
         "batch": f"{card.batch_size} pictures",
     }
     lines = [f"{card.name} ({card.kind}), judge_id {card.judge_id}"]
+    wrapper = textwrap.TextWrapper(WIDE, "  ", " " * 16, break_on_hyphens=False)
     for label, value in (identity | claims).items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
         if value:
-            lines += textwrap.wrap(
-                f"{label:<14}{text}",
-                WIDE,
-                initial_indent="  ",
-                subsequent_indent=" " * 16,
-                break_on_hyphens=False,
-            )
+            lines += wrapper.wrap(f"{label:<14}{text}")
     return lines
+
+
+COMMANDS: Commands = {"list": list_judges, "try": try_one, "new": new}

@@ -6,36 +6,25 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
+from typer import Argument, Option
 
 from judge_audit.cli.options import AS_JSON, LAKE
-from judge_audit.cli.output import print_json, print_result
+from judge_audit.cli.output import print_result
 from judge_audit.cli.project import opened
 from judge_audit.cli.questions import Question, answer, views_here
 from judge_audit.core.errors import EXIT_GOOD, EXIT_MACHINERY
 
 if TYPE_CHECKING:
+    from judge_audit.cli.options import Commands
     from judge_audit.lake.forgetting import Forgot
     from judge_audit.lake.integrity import Checked
     from judge_audit.lake.records import Forgotten
 
 
-def commands() -> typer.Typer:
-    """Give the `lake` commands."""
-    app = typer.Typer(
-        help="Read the results, and keep the lake small.", no_args_is_help=True, rich_markup_mode=None
-    )
-    app.command("sql")(sql)
-    app.command("tables")(tables)
-    app.command("views")(views)
-    app.command("compact")(compact)
-    app.command("verify")(verify)
-    return app
-
-
 def sql(
-    question: str = typer.Argument("-", help="One SELECT or EXPLAIN statement; - reads it from the input."),
+    question: str = Argument("-", help="One SELECT or EXPLAIN statement; - reads it from the input."),
     lake: str | None = LAKE,
-    form: str = typer.Option("table", "--format", help="table, csv or json."),
+    form: str = Option("table", "--format", help="table, csv or json."),
     as_json: bool = AS_JSON,
 ) -> None:
     """Answer one question in SQL."""
@@ -43,7 +32,7 @@ def sql(
 
 
 def tables(
-    count: bool = typer.Option(False, "--count", help="Count exactly, views too; that reads the whole lake."),
+    count: bool = Option(False, "--count", help="Count exactly, views too; that reads the whole lake."),
     lake: str | None = LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -51,13 +40,13 @@ def tables(
     from judge_audit.lake.connect import relations
 
     listed = relations(opened(lake), views_here(), count=count)
-    if as_json:
-        print_json([asdict(entry) for entry in listed])
-        return
     wide = max(len(entry.name) for entry in listed)
-    for entry in listed:
-        rows = "" if entry.rows is None else f"{entry.rows:,}"
-        typer.echo(f"{entry.name:<{wide}}  {entry.kind:<5}  {rows:>11}  {entry.meaning}")
+    counted = ["" if row.rows is None else f"{row.rows:,}" for row in listed]
+    lines = [
+        f"{row.name:<{wide}}  {row.kind:<5}  {rows:>11}  {row.meaning}"
+        for row, rows in zip(listed, counted, strict=True)
+    ]
+    print_result([asdict(entry) for entry in listed], lines, as_json=as_json)
 
 
 def views(lake: str | None = LAKE) -> None:
@@ -68,18 +57,16 @@ def views(lake: str | None = LAKE) -> None:
 
 
 def compact(
-    keep_days: float | None = typer.Option(
+    keep_days: float | None = Option(
         None, "--keep-days", help="Remove raw answers of audits that ended longer ago and that nothing needs."
     ),
-    keep_audits: int | None = typer.Option(
+    keep_audits: int | None = Option(
         None,
         "--keep-audits",
         help="Remove raw answers of all but so many audits of each judge that nothing needs.",
     ),
-    grace: float = typer.Option(
-        12.0, "--grace-hours", help="How long replaced files stay for their readers."
-    ),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done; write nothing."),
+    grace: float = Option(12.0, "--grace-hours", help="How long replaced files stay for their readers."),
+    dry_run: bool = Option(False, "--dry-run", help="Say what would be done; write nothing."),
     lake: str | None = LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -104,7 +91,7 @@ def compact(
 
 
 def verify(
-    forget: bool = typer.Option(
+    forget: bool = Option(
         False,
         "--forget-damaged",
         help="Leave out what is damaged, so that the next run asks for it again; the files stay on disk.",
@@ -181,3 +168,6 @@ def _verified_lines(checked: Checked, forgot: Forgot | None) -> list[str]:
 def _line(one: Forgotten) -> str:
     """Name what was left out, and say why."""
     return f"  {one.reason}" if one.file in one.reason else f"  {one.file}: {one.reason}"
+
+
+COMMANDS: Commands = {command.__name__: command for command in (sql, tables, views, compact, verify)}

@@ -6,7 +6,7 @@ import inspect
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Argument, Option
 
 from judge_audit.core.errors import UsageError
 from judge_audit.core.json_schemas import shipped_schema
@@ -14,13 +14,20 @@ from judge_audit.core.json_schemas import shipped_schema
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-LAKE = typer.Option(
-    None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE."
-)
-AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
-PROJECT_FILE = typer.Argument(
+    Commands = dict[str, Callable[..., None]]
+
+LAKE = Option(None, "--lake", help="Folder of the lake; else that of ./audit.yaml or $JUDGE_AUDIT_LAKE.")
+AS_JSON = Option(False, "--json", help="Print the results as JSON.")
+PROJECT_FILE = Argument(
     None, metavar="audit.yaml", help="The project's audit.yaml; ./audit.yaml if there is one."
 )
+USE = Option(
+    None,
+    "--for",
+    metavar="USE",
+    help="filtering, ranking, reward, acceptance or screening; else what it was approved for last.",
+)
+BASELINE = Option("approved", "--baseline", metavar="AUDIT|approved", help="What to hold it against.")
 TYPES: dict[str, type] = {"integer": int, "number": float, "boolean": bool}
 
 
@@ -32,15 +39,10 @@ def _keys() -> dict[str, dict[str, Any]]:
 
 
 def key_option(key: str, *, least: float | None = None) -> Any:  # noqa: ANN401 - typer's own type
-    """Make the option of a key of audit.yaml.
-
-    Args:
-        key: The key.
-        least: Where the parser itself refuses what is below.
-    """
+    """Make the option of a key of audit.yaml; the parser itself refuses what is below `least`."""
     about = _keys()[key]
     default = False if about.get("type") == "boolean" else None
-    return typer.Option(default, f"--{key.replace('_', '-')}", help=about["x-option"], min=least)
+    return Option(default, f"--{key.replace('_', '-')}", help=about["x-option"], min=least)
 
 
 def with_keys(command: Callable[..., None]) -> Callable[..., None]:
@@ -87,21 +89,17 @@ def assignments(option: str, entries: Sequence[str], write: str = "NAME=VALUE") 
     Raises:
         UsageError: If an entry has no name or no value.
     """
-    found = []
+    apart = []
     for entry in entries:
         name, _, value = entry.partition("=")
         if not name or not value:
             raise UsageError(f"{option} {entry}: write {write}.")
-        found.append((entry, name, value))
-    return found
+        apart.append((entry, name, value))
+    return apart
 
 
 def scale_ends(scale: str, read: Callable[[str], Any] = str) -> tuple[Any, Any]:
-    """Take LOW..HIGH apart.
-
-    Args:
-        scale: What was written.
-        read: How an end is read.
+    """Take LOW..HIGH apart; each end is read by `read`.
 
     Raises:
         UsageError: If one of them is missing or cannot be read.

@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_json(content: Any) -> None:  # noqa: ANN401 - whatever a command has to tell
-    """Print a result as JSON: times, paths and the like as texts, and a number that is none as null.
-
-    Args:
-        content: The result.
-    """
+    """Print a result as JSON: times, paths and the like as texts, and a number that is none as null."""
     typer.echo(json.dumps(_finite(content), ensure_ascii=False, indent=2, default=str, allow_nan=False))
 
 
@@ -33,15 +29,14 @@ def _finite(content: Any) -> Any:  # noqa: ANN401 - whatever it holds
 
 
 def print_result(document: Any, lines: Iterable[str], *, as_json: bool) -> None:  # noqa: ANN401 - as above
-    """Print a result: as JSON for programs, else line by line for people.
-
-    Args:
-        document: The result.
-        lines: The same in words.
-        as_json: Which of the two.
-    """
+    """Print a result: the document as JSON for programs, else the same in lines for people."""
     if as_json:
         print_json(document)
-        return
+    else:
+        print_lines(lines)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines for people."""
     for line in lines:
         typer.echo(line)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Option
 
 from judge_audit.cli.options import AS_JSON, PROJECT_FILE
-from judge_audit.cli.output import print_json
+from judge_audit.cli.output import print_result
 from judge_audit.cli.project import configured, file_here
 from judge_audit.core.errors import MachineryError, UsageError
 
@@ -23,46 +23,46 @@ MOST = 12
 def plan(
     file: Path | None = PROJECT_FILE,
     *,
-    show: str | None = typer.Option(
+    show: str | None = Option(
         None, "--show", metavar="AXIS", help="Draw this axis: originals and all rungs."
     ),
-    show_pairs: str | None = typer.Option(
+    show_pairs: str | None = Option(
         None,
         "--show-pairs",
         metavar="KIND",
         help="Draw pairs of this mismatch kind: intact, damaged, difference.",
     ),
-    rules: Path | None = typer.Option(
+    rules: Path | None = Option(
         None, "--rules", help="Brand rules that pairs break; the shipped example if not said."
     ),
-    items: str | None = typer.Option(None, "--items", help="Items file; without one, the demo's pictures."),
-    count: int = typer.Option(3, "--count", min=1, max=MOST, help="How many items."),
-    out: Path | None = typer.Option(None, "--out", help="Where to; AXIS.png here if not said."),
-    audit: str | None = typer.Option(None, "--audit", help="Pilot: an audit_id, or latest."),
-    lake: str | None = typer.Option(None, "--lake", help="The lake that holds the pilot."),
-    spread: float | None = typer.Option(
+    items: str | None = Option(None, "--items", help="Items file; without one, the demo's pictures."),
+    count: int = Option(3, "--count", min=1, max=MOST, help="How many items."),
+    out: Path | None = Option(None, "--out", help="Where to; AXIS.png here if not said."),
+    audit: str | None = Option(None, "--audit", help="Pilot: an audit_id, or latest."),
+    lake: str | None = Option(None, "--lake", help="The lake that holds the pilot."),
+    spread: float | None = Option(
         None, "--spread", min=0, help="No pilot: how far apart items answer a change, in SDs of a source."
     ),
-    retest: float | None = typer.Option(None, "--retest", min=0, help="No pilot: retest noise, in SDs."),
-    step: float | None = typer.Option(None, "--step", min=0, help="No pilot: attainable step, in SDs."),
-    reliability: float | None = typer.Option(
+    retest: float | None = Option(None, "--retest", min=0, help="No pilot: retest noise, in SDs."),
+    step: float | None = Option(None, "--step", min=0, help="No pilot: attainable step, in SDs."),
+    reliability: float | None = Option(
         None, "--reliability", min=0.01, max=0.99, help="Correlation of one annotator with another."
     ),
-    design: list[str] = typer.Option(
+    design: list[str] = Option(
         [],
         "--design",
         metavar="NAME=N",
         help="items, sources, untouched, repeats, pairs, annotators, labelled or axes; may be repeated.",
     ),
-    limit: list[str] = typer.Option([], "--limit", metavar="NAME=VALUE", help="Another margin; repeatable."),
-    power: float = typer.Option(0.8, "--power", min=0.5, max=0.99, help="Share of audits to end so."),
-    draws: int = typer.Option(200, "--draws", min=50, max=5000, help="Audits rehearsed at each size."),
-    calls: int | None = typer.Option(None, "--calls", min=1, help="Budget: calls to the judge."),
-    minutes: float | None = typer.Option(None, "--minutes", min=0, help="Budget: minutes of the judge."),
-    seconds: float | None = typer.Option(None, "--seconds", min=0, help="Time of a call, if no pilot tells."),
-    cost: float | None = typer.Option(None, "--cost", min=0, help="Budget: money."),
-    price: float = typer.Option(0.0, "--price", min=0, help="Price of a call."),
-    label_price: float = typer.Option(0.0, "--label-price", min=0, help="Price of a label or reading."),
+    limit: list[str] = Option([], "--limit", metavar="NAME=VALUE", help="Another margin; repeatable."),
+    power: float = Option(0.8, "--power", min=0.5, max=0.99, help="Share of audits to end so."),
+    draws: int = Option(200, "--draws", min=50, max=5000, help="Audits rehearsed at each size."),
+    calls: int | None = Option(None, "--calls", min=1, help="Budget: calls to the judge."),
+    minutes: float | None = Option(None, "--minutes", min=0, help="Budget: minutes of the judge."),
+    seconds: float | None = Option(None, "--seconds", min=0, help="Time of a call, if no pilot tells."),
+    cost: float | None = Option(None, "--cost", min=0, help="Budget: money."),
+    price: float = Option(0.0, "--price", min=0, help="Price of a call."),
+    label_price: float = Option(0.0, "--label-price", min=0, help="Price of a label or reading."),
     as_json: bool = AS_JSON,
 ) -> None:
     """Say what each verdict needs and what a budget buys, from a pilot or stated spread; or draw with --show."""
@@ -93,7 +93,8 @@ def plan(
         )
         say_needs(asked, as_json=as_json)
         return
-    configuration = _configuration(file, items)
+    here = file_here(file)
+    configuration = None if here is None and items is None else configured(here, {"items": items})
     if show_pairs is not None:
         _plan_pairs(show_pairs, configuration, rules, count, out, as_json=as_json)
         return
@@ -102,11 +103,9 @@ def plan(
     ladders = _ladders(configuration, axis, count)
     target = out or Path(f"{axis.name}.png")
     _write(target, png_of(draw_sheet(axis, ladders)))
-    if as_json:
-        print_json(_told(axis, ladders, target))
-        return
-    told = ", ".join(ladder.item for ladder in ladders)
-    typer.echo(f"{target}: {axis.name}, {len(axis.strengths)} rungs, on {told}.")
+    drawn = ", ".join(ladder.item for ladder in ladders)
+    lines = [f"{target}: {axis.name}, {len(axis.strengths)} rungs, on {drawn}."]
+    print_result(_document(axis, ladders, target), lines, as_json=as_json)
 
 
 def _write(target: Path, content: bytes) -> None:
@@ -138,43 +137,35 @@ def _plan_pairs(
     )
     from judge_audit.stimuli.brand_rules import example_rules, read_brand_rules
 
-    found = find_mismatches(configuration.project if configuration else "")
-    if name not in found:
+    kinds = find_mismatches(configuration.project if configuration else "")
+    if name not in kinds:
         raise UsageError(
-            f"--show-pairs: there is no kind “{name}”; the kinds are {', '.join(sorted(found))}."
+            f"--show-pairs: there is no kind “{name}”; the kinds are {', '.join(sorted(kinds))}."
         )
-    kind = found[name].thing
+    kind = kinds[name].thing
     stated = read_brand_rules(rules) if rules else example_rules()
     if configuration is None:
         shown = show_pairs(kind, demo_materials(count, 20, stated))
-        shown += show_scene_pairs(kind, count, 1) if found[name].origin == "the package" else []
+        shown += show_scene_pairs(kind, count, 1) if kinds[name].origin == "the package" else []
     else:
         materials = materials_of_file(configuration.items, count=count, seed=configuration.seed, rules=stated)
         shown = show_pairs(kind, materials)
     target = out or Path(f"{name}.png")
     _write(target, png_of(draw_pair_sheet(kind, shown)))
-    if as_json:
-        told = {"picture": str(target), "kind": name, "pairs": [pair.as_json() for pair in shown]}
-        print_json(told)
-        return
+    document = {"picture": str(target), "kind": name, "pairs": [pair.as_json() for pair in shown]}
     made = sum(pair.built for pair in shown)
-    typer.echo(f"{target}: {name}, {made} pairs; {len(shown) - made} items do not suit.")
-
-
-def _configuration(file: Path | None, items: str | None) -> Configuration | None:
-    """Find the project and its items; None where the demo's pictures serve."""
-    file = file_here(file)
-    return None if file is None and items is None else configured(file, {"items": items})
+    lines = [f"{target}: {name}, {made} pairs; {len(shown) - made} items do not suit."]
+    print_result(document, lines, as_json=as_json)
 
 
 def _axis(name: str, project: str) -> Axis:
     """Find an axis by its name, among the team's own too."""
     from judge_audit.audits.plugins import find_axes
 
-    found = find_axes(project)
-    if name not in found:
-        raise UsageError(f"--show: there is no axis “{name}”; the axes are {', '.join(sorted(found))}.")
-    return found[name].thing
+    axes = find_axes(project)
+    if name not in axes:
+        raise UsageError(f"--show: there is no axis “{name}”; the axes are {', '.join(sorted(axes))}.")
+    return axes[name].thing
 
 
 def _ladders(configuration: Configuration | None, axis: Axis, count: int) -> list[Ladder]:
@@ -193,7 +184,7 @@ def _ladders(configuration: Configuration | None, axis: Axis, count: int) -> lis
     )
 
 
-def _told(axis: Axis, ladders: list[Ladder], target: Path) -> dict[str, Any]:
+def _document(axis: Axis, ladders: list[Ladder], target: Path) -> dict[str, Any]:
     """Say what the picture shows."""
     from judge_audit.report.sheets.axis_sheet import zone_name
 

@@ -63,10 +63,10 @@ def say_needs(asked: Asked, *, as_json: bool) -> None:
     budgets = _budgets(asked, known)
     with shown() as progress:
         progress.stage("rehearsing audits", sum(1 for _ in questions(known)))
-        found = needs(known, wanted=asked.wanted, draws=asked.draws, on_question=progress.advance)
+        needed = needs(known, wanted=asked.wanted, draws=asked.draws, on_question=progress.advance)
     bought = [(budget, buys(known, budget.prices, budget.amount, draws=asked.draws)) for budget in budgets]
-    document = _document(asked, known, found, bought)
-    print_result(document, _lines(asked, known, found, bought), as_json=as_json)
+    document = _document(asked, known, needed, bought)
+    print_result(document, _lines(asked, known, needed, bought), as_json=as_json)
 
 
 def _known(asked: Asked) -> Known:
@@ -116,10 +116,8 @@ def _design(numbers: Mapping[str, float]) -> tuple[dict[str, int], int | None]:
     ]
     if faults:
         raise UsageError("\n".join([*faults, f"The names are {', '.join([*allowed, 'axes'])}."]))
-    axes = numbers.get("axes")
-    return {name: int(value) for name, value in numbers.items() if name != "axes"}, int(
-        axes
-    ) if axes else None
+    counts = {name: int(value) for name, value in numbers.items()}
+    return counts, counts.pop("axes", None)
 
 
 def _numbers(option: str, entries: Sequence[str]) -> dict[str, float]:
@@ -140,16 +138,16 @@ def _budgets(asked: Asked, known: Known) -> list[Budget]:
     from judge_audit.core.messages import say
     from judge_audit.measures.power import Prices
 
-    found = []
+    budgets = []
     if asked.calls:
         words = say("planner.calls", n=f"{asked.calls:,}")
-        found.append(Budget(words, float(asked.calls), Prices(score=1.0)))
+        budgets.append(Budget(words, float(asked.calls), Prices(score=1.0)))
     if asked.minutes:
         seconds = asked.seconds or known.seconds
         if not seconds:
             raise UsageError("--minutes: how long a call takes is not known; say it with --seconds.")
         words = say("planner.minutes", n=f"{asked.minutes:g}", seconds=f"{seconds:.3g}")
-        found.append(Budget(words, 60 * asked.minutes, Prices(score=seconds)))
+        budgets.append(Budget(words, 60 * asked.minutes, Prices(score=seconds)))
     if asked.cost:
         if not asked.price and not asked.label_price:
             raise UsageError(
@@ -159,12 +157,12 @@ def _budgets(asked: Asked, known: Known) -> list[Budget]:
         words = say(
             "planner.cost", n=f"{asked.cost:g}", price=f"{asked.price:g}", label=f"{asked.label_price:g}"
         )
-        found.append(Budget(words, asked.cost, prices))
-    return found
+        budgets.append(Budget(words, asked.cost, prices))
+    return budgets
 
 
 def _document(
-    asked: Asked, known: Known, found: Sequence[Need], bought: Sequence[tuple[Budget, Sequence[Buy]]]
+    asked: Asked, known: Known, needed: Sequence[Need], bought: Sequence[tuple[Budget, Sequence[Buy]]]
 ) -> dict[str, Any]:
     """Give everything as plain values."""
     from judge_audit.audits.power import remarks
@@ -174,7 +172,7 @@ def _document(
         "design": {**asdict(known.design), "axes": known.axes},
         "wanted": asked.wanted,
         "draws": asked.draws,
-        "needs": [need.as_json() for need in found],
+        "needs": [need.as_json() for need in needed],
         "budgets": [
             {"budget": budget.words, "buys": [asdict(entry) for entry in entries]}
             for budget, entries in bought
@@ -184,7 +182,7 @@ def _document(
 
 
 def _lines(
-    asked: Asked, known: Known, found: Sequence[Need], bought: Sequence[tuple[Budget, Sequence[Buy]]]
+    asked: Asked, known: Known, needed: Sequence[Need], bought: Sequence[tuple[Budget, Sequence[Buy]]]
 ) -> list[str]:
     """Write the table, with the power of the present design as bars."""
     from judge_audit.audits.power import percent, remarks
@@ -195,7 +193,7 @@ def _lines(
     lines = [known.origin, say("planner.design", **asdict(known.design), axes=known.axes), promise, ""]
     heads = [say(f"planner.heads.{name}") for name in ("verdict", "needs", "now")]
     rows = [
-        [need.sentence, need.needs, f"{_bar(need.power_now)} {percent(need.power_now)}"] for need in found
+        [need.sentence, need.needs, f"{_bar(need.power_now)} {percent(need.power_now)}"] for need in needed
     ]
     lines += _table([heads, *rows])
     for budget, entries in bought:

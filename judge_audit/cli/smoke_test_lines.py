@@ -57,12 +57,15 @@ def picture_lines(card: Card, trial: Trial, loaded: float) -> list[str]:
             f"{trial.calls * trial.seconds / 60:.2g} minutes at this speed."
         ),
     ]
-    if trial.most_cost is not None:
-        spent, most = money(trial.cost), money(trial.most_cost)
-        lines.append(
-            f"It may cost {most} {trial.currency} at the most; this trial cost {spent} for {trial.asked} pictures."
-        )
-    return lines
+    return [*lines, *_cost(trial, "It", "pictures")]
+
+
+def _cost(trial: Trial | PairTrial, what: str, asked: str) -> list[str]:
+    """Say what the whole may cost, where the judge has a price."""
+    if trial.most_cost is None:
+        return []
+    spent, most = money(trial.cost), f"{money(trial.most_cost)} {trial.currency}"
+    return [f"{what} may cost {most} at the most; this trial cost {spent} for {trial.asked} {asked}."]
 
 
 def _said(look: Look, rounding: float) -> str:
@@ -77,18 +80,18 @@ def _said(look: Look, rounding: float) -> str:
 
 def pair_lines(trial: PairTrial, loaded: float) -> list[str]:
     """Say what the trial found."""
-    found = ["", "Three pictures in pairs, each in both orders (asked about the first one's prompt):"]
+    lines = ["", "Three pictures in pairs, each in both orders (asked about the first one's prompt):"]
     for pair in trial.pairs:
         words = [str(answer.choice or answer.state.value) for answer in pair.answers]
-        found.append(f"  {pair.first} and {pair.second}: {words[0]}, turned round {words[1]}{_meaning(pair)}")
-        found += [f"    {' '.join(answer.raw.split())[:200]}" for answer in pair.answers[:1] if answer.raw]
+        lines.append(f"  {pair.first} and {pair.second}: {words[0]}, turned round {words[1]}{_meaning(pair)}")
+        lines += [f"    {' '.join(answer.raw.split())[:200]}" for answer in pair.answers[:1] if answer.raw]
     if not trial.answered:
-        return [*found, "", "It named neither of any two pictures."]
+        return [*lines, "", "It named neither of any two pictures."]
     if trial.same is not None:
-        found.append(
+        lines.append(
             f"  Asked the same once more, {trial.same} of {2 * len(trial.pairs)} answers were the same."
         )
-    found += [
+    lines += [
         "  Three pairs are a look and no measurement; an audit says how often a place decides.",
         "",
         f"Loaded in {loaded:.1f} s; {trial.seconds:.3g} s a comparison.",
@@ -98,12 +101,7 @@ def pair_lines(trial: PairTrial, loaded: float) -> list[str]:
             "beside them the candidates of each prompt."
         ),
     ]
-    if trial.most_cost is not None:
-        spent, most = money(trial.cost), money(trial.most_cost)
-        found.append(
-            f"They may cost {most} {trial.currency} at the most; this trial cost {spent} for {trial.asked} comparisons."
-        )
-    return found
+    return [*lines, *_cost(trial, "They", "comparisons")]
 
 
 def _meaning(pair: BothOrders) -> str:

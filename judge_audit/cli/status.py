@@ -5,28 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
+from typer import Argument, Option
 
 from judge_audit.cli.options import AS_JSON, LAKE
-from judge_audit.cli.output import print_json
+from judge_audit.cli.output import print_result
 from judge_audit.cli.project import configuration_here, configured, opened
 
 
 def status(
-    judge: str = typer.Option(
+    judge: str = Option(
         "",
         "--judge",
         metavar="NAME",
         help="The judge; else all that are approved, else that of the newest audit.",
     ),
-    max_age: float | None = typer.Option(
+    max_age: float | None = Option(
         None, "--max-age", metavar="HOURS", min=0, help="How old the last good audit may be."
     ),
-    tell: bool = typer.Option(
+    tell: bool = Option(
         False,
         "--notify",
         help="Tell the hook of ./audit.yaml of stale audits and of runs that ended without a word.",
     ),
-    form: str = typer.Option("text", "--format", help="text, json or prometheus."),
+    form: str = Option("text", "--format", help="text, json or prometheus."),
     lake: str | None = LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
@@ -47,18 +48,15 @@ def status(
         from judge_audit.operations.status.staleness import tell_of
 
         tell_of(results, document, hook_of(configuration_here(lake)), lambda line: typer.echo(line, err=True))
-    if wanted == "json":
-        print_json(document)
-    elif wanted == "prometheus":
+    if wanted == "prometheus":
         typer.echo(exposition(document), nl=False)
     else:
-        for line in status_lines(document):
-            typer.echo(line)
+        print_result(document, status_lines(document), as_json=wanted == "json")
     raise typer.Exit(document["exit_code"])
 
 
 def notify(
-    file: Path = typer.Argument(Path("audit.yaml"), metavar="audit.yaml", help="The project's audit.yaml."),
+    file: Path = Argument(Path("audit.yaml"), metavar="audit.yaml", help="The project's audit.yaml."),
 ) -> None:
     """Try the hook that audit.yaml names under `notify`. Exit codes: 0 it was told, 1 it was not."""
     import secrets

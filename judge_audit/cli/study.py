@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
 from judge_audit.cli.options import AS_JSON, PROJECT_FILE, axis_names, names
 from judge_audit.cli.options import LAKE as ANY_LAKE
-from judge_audit.cli.output import print_json, print_result
+from judge_audit.cli.output import print_result
 from judge_audit.cli.project import configured, file_here, opened, project_here
 from judge_audit.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from judge_audit.cli.options import Commands
     from judge_audit.core.configuration import Configuration
     from judge_audit.people.study.build_plan import Planned
     from judge_audit.people.study.folder import StudyFolder
@@ -25,10 +27,10 @@ if TYPE_CHECKING:
     from judge_audit.people.study.tasks import Pack
 
 ADDRESS = "http://127.0.0.1:8765"
-STUDY = typer.Argument(Path("study"), metavar="STUDY", help="The study's folder.")
-LAKE = typer.Option(None, "--lake", help="Folder of the lake, if it has moved.")
-URL = typer.Option(ADDRESS, "--url", help="Address under which readers reach the page.")
-DAYS = typer.Option(14, "--days", help="Days that the links are good for.")
+STUDY = Argument(Path("study"), metavar="STUDY", help="The study's folder.")
+LAKE = Option(None, "--lake", help="Folder of the lake, if it has moved.")
+URL = Option(ADDRESS, "--url", help="Address under which readers reach the page.")
+DAYS = Option(14, "--days", help="Days that the links are good for.")
 
 
 KINDS = ("labels", "choices", "readings", "reviews")
@@ -41,43 +43,29 @@ REVIEWS_ONLY = frozenset(
 """Options of `study export` that are about reviews."""
 
 
-def commands() -> typer.Typer:
-    """Give the `study` commands."""
-    app = typer.Typer(
-        help="Let people read, rate, choose and review, and see what came of it.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    for command in (plan, readers, serve, results, export):
-        app.command(command.__name__)(command)
-    return app
-
-
 def plan(  # noqa: PLR0917 - the options of a command, never called by position
     file: Path | None = PROJECT_FILE,
-    items: str | None = typer.Option(None, "--items", help="Items file: .csv, .jsonl or .parquet."),
-    axes: str | None = typer.Option(None, "--axes", help="Names with commas between; default, or all."),
-    per_axis: int | None = typer.Option(
+    items: str | None = Option(None, "--items", help="Items file: .csv, .jsonl or .parquet."),
+    axes: str | None = Option(None, "--axes", help="Names with commas between; default, or all."),
+    per_axis: int | None = Option(
         None, "--per-axis", min=1, help="Items to read on each axis; else as many as make thresholds narrow."
     ),
-    catches: int | None = typer.Option(
+    catches: int | None = Option(
         None, "--catches", min=0, help="Ladders on which nothing changes; an eighth if not said."
     ),
-    repeats: int | None = typer.Option(
+    repeats: int | None = Option(
         None, "--repeats", min=0, help="Ladders each reader is shown again; a sixteenth if not said."
     ),
-    protocol: str = typer.Option("flicker", "--protocol", help="flicker, side_by_side or slider."),
-    only_seen: bool = typer.Option(
-        False, "--only-seen", help="Do not ask from where a change is objectionable."
-    ),
-    people: str | None = typer.Option(None, "--readers", help="Two or more names with commas between."),
+    protocol: str = Option("flicker", "--protocol", help="flicker, side_by_side or slider."),
+    only_seen: bool = Option(False, "--only-seen", help="Do not ask from where a change is objectionable."),
+    people: str | None = Option(None, "--readers", help="Two or more names with commas between."),
     days: int = DAYS,
     url: str = URL,
-    name: str = typer.Option("ladders", "--name", help="Name of the study; its readers see it."),
-    seed: int | None = typer.Option(None, "--seed", help="Seed of every draw."),
-    ladder_items: int | None = typer.Option(None, "--ladder-items", help="How many items carry ladders."),
-    out: Path = typer.Option(Path("study"), "--out", help="Folder of the study."),
-    lake: str | None = typer.Option(None, "--lake", help="Folder of the lake that takes the readings."),
+    name: str = Option("ladders", "--name", help="Name of the study; its readers see it."),
+    seed: int | None = Option(None, "--seed", help="Seed of every draw."),
+    ladder_items: int | None = Option(None, "--ladder-items", help="How many items carry ladders."),
+    out: Path = Option(Path("study"), "--out", help="Folder of the study."),
+    lake: str | None = Option(None, "--lake", help="Folder of the lake that takes the readings."),
     as_json: bool = AS_JSON,
 ) -> None:
     """Choose which items and axes people read, and say how long that takes."""
@@ -125,11 +113,11 @@ def plan(  # noqa: PLR0917 - the options of a command, never called by position
 
 def readers(
     study: Path = STUDY,
-    add: list[str] = typer.Option([], "--add", metavar="NAME", help="Invite a reader."),
-    renew: list[str] = typer.Option(
+    add: list[str] = Option([], "--add", metavar="NAME", help="Invite a reader."),
+    renew: list[str] = Option(
         [], "--renew", metavar="NAME", help="Give a reader a new link; the old one ends."
     ),
-    revoke: list[str] = typer.Option([], "--revoke", metavar="NAME", help="Withdraw a reader's link."),
+    revoke: list[str] = Option([], "--revoke", metavar="NAME", help="Withdraw a reader's link."),
     days: int = DAYS,
     url: str = URL,
     as_json: bool = AS_JSON,
@@ -159,23 +147,17 @@ def readers(
 
 
 def serve(
-    study: Path = typer.Argument(
-        Path("study"), metavar="STUDY", help="The study's folder, or its audit.yaml."
-    ),
-    config: Path | None = typer.Option(
+    study: Path = Argument(Path("study"), metavar="STUDY", help="The study's folder, or its audit.yaml."),
+    config: Path | None = Option(
         None, "--config", metavar="audit.yaml", help="The project, where the study lies in ./study beside it."
     ),
-    host: str = typer.Option(
-        "127.0.0.1", "--host", help="Address to listen on; this machine only if not said."
-    ),
-    port: int = typer.Option(8765, "--port", min=0, max=65535, help="Port to listen on."),
-    url: str | None = typer.Option(
-        None, "--url", help="Address under which readers reach the page, if another."
-    ),
+    host: str = Option("127.0.0.1", "--host", help="Address to listen on; this machine only if not said."),
+    port: int = Option(8765, "--port", min=0, max=65535, help="Port to listen on."),
+    url: str | None = Option(None, "--url", help="Address under which readers reach the page, if another."),
     lake: str | None = LAKE,
 ) -> None:
     """Serve the reading page."""
-    from judge_audit.audits.plugins import find_axes
+    from judge_audit.audits.plugins import find_axes, things
     from judge_audit.people.study.folder import open_folder
     from judge_audit.people.study.serve import serve_study
 
@@ -183,7 +165,7 @@ def serve(
     serve_study(
         folder,
         lake or folder.lake,
-        {name: part.thing for name, part in find_axes(folder.project).items()},
+        things(find_axes(folder.project)),
         host=host,
         port=port,
         url=url or "",
@@ -193,7 +175,7 @@ def serve(
 
 def results(
     study: Path = STUDY,
-    page: Path | None = typer.Option(
+    page: Path | None = Option(
         None, "--page", help="Where the page goes; results.html in the study's folder."
     ),
     lake: str | None = LAKE,
@@ -209,7 +191,7 @@ def results(
     outcome = results_of(folder.study, Lake.open(lake or folder.lake, create=False), folder.readers()[1])
     target = page or folder.path / "results.html"
     write_page(outcome, target)
-    print_result(outcome.as_json(), (*lines_of(outcome), "", f"The page: {target}"), as_json=as_json)
+    print_result(asdict(outcome), (*lines_of(outcome), "", f"The page: {target}"), as_json=as_json)
 
 
 def _planned(configuration: Configuration, wishes: Any, lake: Any, progress: Any) -> Planned:  # noqa: ANN401 - lazy
@@ -267,57 +249,55 @@ def _standing(reader: Reader, now: datetime) -> str:
 
 def export(
     context: typer.Context,
-    out: Path = typer.Argument(
+    out: Path = Argument(
         metavar="OUT", help="Folder of the pack; must not be there. Its key lies beside it."
     ),
     *,
-    kind: str = typer.Option(..., "--for", metavar="KIND", help="labels, choices, readings or reviews."),
-    seed: int | None = typer.Option(None, "--seed", help="Seed of the draw and of names and orders."),
-    tool: str = typer.Option("label-studio", "--tool", help="All but reviews: label-studio or csv."),
-    items: str | None = typer.Option(
+    kind: str = Option(..., "--for", metavar="KIND", help="labels, choices, readings or reviews."),
+    seed: int | None = Option(None, "--seed", help="Seed of the draw and of names and orders."),
+    tool: str = Option("label-studio", "--tool", help="All but reviews: label-studio or csv."),
+    items: str | None = Option(
         None, "--items", help="Labels, choices: items file; else that of ./audit.yaml."
     ),
-    study: Path | None = typer.Option(None, "--study", help="Readings: the folder of a planned study."),
-    dimensions: str = typer.Option(
+    study: Path | None = Option(None, "--study", help="Readings: the folder of a planned study."),
+    dimensions: str = Option(
         "semantic,structure,aesthetic,compliance,overall",
         "--dimensions",
         help="Labels: what is rated from 1 to 5.",
     ),
-    annotators: str = typer.Option("", "--annotators", help="csv: a table for each of these people."),
-    pictures: str = typer.Option(
+    annotators: str = Option("", "--annotators", help="csv: a table for each of these people."),
+    pictures: str = Option(
         "", "--pictures-url", help="label-studio: address under which OUT is served; else its local files."
     ),
-    audit: str = typer.Option(
-        "latest", "--audit", help="Reviews: the audit to draw from: latest, or its id."
-    ),
-    each: int = typer.Option(30, "--each", min=1, help="Reviews: how many to draw from each stratum."),
-    quantile: float = typer.Option(
+    audit: str = Option("latest", "--audit", help="Reviews: the audit to draw from: latest, or its id."),
+    each: int = Option(30, "--each", min=1, help="Reviews: how many to draw from each stratum."),
+    quantile: float = Option(
         0.2,
         "--quantile",
         min=0.01,
         max=0.5,
         help="Reviews: share of a source that is its top, and its bottom.",
     ),
-    boundary: float = typer.Option(
+    boundary: float = Option(
         0.2,
         "--boundary",
         min=0.01,
         max=1.0,
         help="Reviews: share of accepted and rejected that is close to the boundary.",
     ),
-    before: str = typer.Option(
-        "", "--before", metavar="SOURCE", help="Reviews: the source before optimisation."
-    ),
-    after: str = typer.Option(
+    before: str = Option("", "--before", metavar="SOURCE", help="Reviews: the source before optimisation."),
+    after: str = Option(
         "", "--after", metavar="SOURCE", help="Reviews: the source after it, on the same prompts."
     ),
-    dimension: str = typer.Option(
+    dimension: str = Option(
         "", "--dimension", help="Reviews: whose order counts, where there is no overall score."
     ),
     lake: str | None = ANY_LAKE,
     as_json: bool = AS_JSON,
 ) -> None:
     """Write what people are asked: a pack that shows no score, no source and no reason."""
+    from judge_audit.people.study.tasks import TOOLS
+
     if kind not in KINDS:
         raise UsageError(f"--for {kind}: there is no such pack; there are {', '.join(KINDS)}.")
     _check_given(context, kind)
@@ -329,7 +309,10 @@ def export(
         _export_reviews(out, audit, lake, {**limits, **sources, "seed": seed}, as_json=as_json)
         return
     people = names(annotators)
-    _check_tool(tool, people)
+    if tool not in TOOLS:
+        raise UsageError(f"--tool {tool}: there are {', '.join(TOOLS)}.")
+    if people and tool != "csv":
+        raise UsageError("--annotators belongs to --tool csv; Label Studio knows its own people.")
     if kind == "readings":
         pack, picture = _ladder_tasks(study)
     else:
@@ -348,15 +331,6 @@ def _check_given(context: typer.Context, kind: str) -> None:
     if foreign:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(foreign))
         raise UsageError(f"--for {kind}: {options} belongs to another kind of pack.")
-
-
-def _check_tool(tool: str, people: Sequence[str]) -> None:
-    from judge_audit.people.study.tasks import TOOLS
-
-    if tool not in TOOLS:
-        raise UsageError(f"--tool {tool}: there are {', '.join(TOOLS)}.")
-    if people and tool != "csv":
-        raise UsageError("--annotators belongs to --tool csv; Label Studio knows its own people.")
 
 
 def _write_tasks(
@@ -383,7 +357,7 @@ def _write_tasks(
 
 def _ladder_tasks(study: Path | None) -> tuple[Pack, Callable[[Any], Any]]:
     """Make the pack of a study's ladders."""
-    from judge_audit.audits.plugins import find_axes
+    from judge_audit.audits.plugins import find_axes, things
     from judge_audit.people.study.folder import open_folder
     from judge_audit.people.study.picture_provider import PictureProvider
     from judge_audit.people.study.tasks import reading_pack
@@ -393,7 +367,7 @@ def _ladder_tasks(study: Path | None) -> tuple[Pack, Callable[[Any], Any]]:
             "readings are of a planned study: name its folder with --study (judge-audit study plan)."
         )
     folder = open_folder(study)
-    pictures = PictureProvider({name: part.thing for name, part in find_axes(folder.project).items()})
+    pictures = PictureProvider(things(find_axes(folder.project)))
     ladders = {ladder.key: ladder for ladder in folder.study.ladders}
     return reading_pack(folder.study), lambda shown: pictures.rungs(ladders[shown[0]])[shown[1]]
 
@@ -424,15 +398,16 @@ def _export_reviews(
 
     wanted = Wanted(axes=tuple(sorted(find_axes(project_here()))), **wishes)
     done = export_reviews(opened(lake), audit, out, wanted)
-    if as_json:
-        print_json({**asdict(done), "key": str(key_path(out))})
-        return
-    typer.echo(f"{out}: {done.rows:,} items to review, drawn as follows.")
-    for name, (drawn, among) in done.strata.items():
-        typer.echo(f"  {name}: {drawn:,} of {among:,}")
-    for note in done.notes:
-        typer.echo(f"Note: {note}")
-    if done.unpictured:
-        typer.echo(f"Note: {done.unpictured:,} have no picture in reach; their names stand in column image.")
-    typer.echo(f"Keep {key_path(out)} to yourself until the reviews are back: it says why each was drawn.")
-    typer.echo(f"Then: judge-audit import reviews {out / 'reviews.csv'}")
+    key = key_path(out)
+    unpictured = f"{done.unpictured:,} have no picture in reach; their names stand in column image."
+    lines = [
+        f"{out}: {done.rows:,} items to review, drawn as follows.",
+        *(f"  {name}: {drawn:,} of {among:,}" for name, (drawn, among) in done.strata.items()),
+        *(f"Note: {note}" for note in (*done.notes, *([unpictured] if done.unpictured else []))),
+        f"Keep {key} to yourself until the reviews are back: it says why each was drawn.",
+        f"Then: judge-audit import reviews {out / 'reviews.csv'}",
+    ]
+    print_result({**asdict(done), "key": str(key)}, lines, as_json=as_json)
+
+
+COMMANDS: Commands = {command.__name__: command for command in (plan, readers, serve, results, export)}

@@ -9,6 +9,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from judge_audit.core.errors import MachineryError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -44,3 +46,17 @@ def put(path: Path, text: str) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.write_text(text, encoding="utf-8")
     beside.replace(path)
+
+
+def put_pair(folder: Path, name: str, content: str, page: str) -> None:
+    """Put a page and its content as JSON into a folder, each whole or not at all.
+
+    Raises:
+        MachineryError: If the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        put(folder / f"{name}.json", content + "\n")
+        put(folder / f"{name}.html", page)
+    except OSError as error:
+        raise MachineryError(f"the {name} cannot be written to {folder}: {error.strerror}.") from error

@@ -43,11 +43,6 @@ def labels_of(lake: Lake, items: pa.Table, mismatches: pa.Table | None = None) -
 
     Where one annotator labelled an item in several imports, the newest counts; labels of unknown annotators
     all count. Source, topic, prompt and cluster are the item's where the labels do not say.
-
-    Args:
-        lake: The lake.
-        items: The audit's items.
-        mismatches: The audit's pairs.
     """
     known = {row["item_id"]: row for row in items.to_pylist()}
     pairs = mismatches.to_pylist() if mismatches is not None else []

@@ -66,13 +66,7 @@ class Acts:
 
 
 def acts_of(lake: Lake, items: pa.Table, judge_id: str) -> Acts:
-    """Read what is there about a judge; of what was imported twice, the newest counts.
-
-    Args:
-        lake: The lake.
-        items: The audit's items.
-        judge_id: The judge.
-    """
+    """Read what is there about a judge and an audit's items; of what was imported twice, the newest counts."""
     files = rows_of(lake.read("imports", kind=list(KINDS)), ImportsRow)
     files.sort(key=lambda row: (row["imported_at"], row["import_id"]))
     place = {row["import_id"]: number for number, row in enumerate(files)}
@@ -106,13 +100,13 @@ def acts_of(lake: Lake, items: pa.Table, judge_id: str) -> Acts:
             f"{len(appeals) - len(against):,} appeals are against decisions that are not known to be this judge's; "
             "they take no part."
         )
-    found = {"decisions": own, "reviews": reviews, "appeals": against, "choices": choices}
-    used = {row[HIDDEN] for rows in found.values() for row in rows}
+    acts = {"decisions": own, "reviews": reviews, "appeals": against, "choices": choices}
+    used = {row[HIDDEN] for rows in acts.values() for row in rows}
     file_notes = [
         f"{row['file']}: {note}" for row in files if row["import_id"] in used for note in row["notes"]
     ]
     return Acts(
-        **{name: _table(name, rows) for name, rows in {**found, "draws": draws}.items()},
+        **{name: _table(name, rows) for name, rows in {**acts, "draws": draws}.items()},
         imports={
             f"import {row['import_id']}": row["file_digest"] for row in files if row["import_id"] in used
         },
@@ -147,7 +141,7 @@ def names_of(lake: Lake, judge_id: str) -> Callable[[str], bool]:
     for row in labels:
         for name in _spellings(row["name"], row["version"]):
             owners.setdefault(name, set()).add(row["judge_id"])
-    mine = {name for name, held in owners.items() if held == {judge_id}}
+    mine = {name for name, ids in owners.items() if ids == {judge_id}}
 
     def named(text: str) -> bool:
         word = text.strip().casefold()

@@ -252,15 +252,7 @@ def ladder_digest(digests: Iterable[str]) -> str:
 def draw_ladder(
     axis: Axis, item: Row, pixels: Pixels, mask: NDArray[np.bool_] | None, scratch: Scratch | None = None
 ) -> list[Pixels]:
-    """Draw every rung of an item's ladder, weakest first, as it is drawn for the judge.
-
-    Args:
-        axis: The axis.
-        item: Its row of `items`.
-        pixels: Its pixels.
-        mask: Its mask, if it came with one.
-        scratch: Working memory of this thread.
-    """
+    """Draw every rung of the ladder of an item (a row of `items`), weakest first, as it is drawn for the judge."""
     scratch = scratch or Scratch()
     scratch.begin(pixels, mask if needs_mask(axis, item) else None)
     return [axis.draw(pixels, strength, scratch) for strength in axis.strengths]

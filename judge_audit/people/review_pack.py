@@ -15,7 +15,7 @@ import shutil
 from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from judge_audit_schemas.rows import ItemsRow, JudgesRow, ProbesRow
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from judge_audit_schemas.rows import AuditsRow, PacksRow
+    from judge_audit_schemas.rows import AuditsRow, DrawsRow, PacksRow
 
     from judge_audit.lake import Lake
     from judge_audit.people.review_sample import Draw
@@ -133,8 +133,8 @@ def export_reviews(lake: Lake, audit_id: str, folder: Path, wanted: Wanted) -> E
 
 def _card(lake: Lake, judge_id: str) -> Row:
     rows = rows_of(lake.read("judges", judge_id=judge_id), JudgesRow)
-    found: Row = json.loads(rows[0]["card"]) if rows else {}
-    return found
+    card: Row = json.loads(rows[0]["card"]) if rows else {}
+    return card
 
 
 ASKED = ("semantic", "structure", "aesthetic", "compliance")
@@ -222,9 +222,7 @@ def _decision(row: Row, items: Mapping[str, Row], scores: Mapping[str, float], s
 
 def _elsewhere(lake: Lake, wanted: set[str]) -> dict[str, Row]:
     """Find items of decisions that are not in the audit, in whatever plan has them."""
-    if not wanted:
-        return {}
-    rows = rows_of(lake.read("items", item_id=sorted(wanted)), ItemsRow)
+    rows = rows_of(lake.read("items", item_id=sorted(wanted)), ItemsRow) if wanted else []
     return {row["item_id"]: row for row in rows}
 
 
@@ -288,10 +286,10 @@ class Pack:
     key: Mapping[str, Any]
     order: tuple[str, ...]
 
-    def draw_rows(self) -> list[dict[str, Any]]:
+    def draw_rows(self) -> list[DrawsRow]:
         """Give the draws as rows of table `draws`, but for audit_id."""
         return [
-            {**draw, "pack_id": self.pack_id, "row": number, "item_id": row["item_id"]}
+            cast("DrawsRow", {**draw, "pack_id": self.pack_id, "row": number, "item_id": row["item_id"]})
             for number, row in enumerate(self.key["rows"], 1)
             for draw in row["draws"]
         ]
@@ -424,11 +422,6 @@ def _table(pack: Pack, prompts: Mapping[str, str]) -> str:
 def spreadsheet_text(text: str) -> str:
     """Keep a spreadsheet from taking a text for a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text
-
-
-def shown_image(row: Mapping[str, Any]) -> str:
-    """Give the content of column image of a row."""
-    return spreadsheet_text(str(row["image"]))
 
 
 def _sheet(pack: Pack) -> str:

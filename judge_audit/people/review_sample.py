@@ -66,8 +66,8 @@ def draw_order(
     for source, items in sorted(by_source.items()):
         ordered = sorted(items, key=lambda item: (scored[item][1], text_digest(str(seed), "tie", item)))
         count = min(max(1, math.ceil(quantile * len(ordered))), len(ordered) // 2)
-        for queue, held in (("top", ordered[len(ordered) - count :]), ("bottom", ordered[:count])):
-            units = [Draw(queue, f"{queue} / {source}", item) for item in sorted(held)]
+        for queue, end in (("top", ordered[len(ordered) - count :]), ("bottom", ordered[:count])):
+            units = [Draw(queue, f"{queue} / {source}", item) for item in sorted(end)]
             draws += _from(units, each, seed)
     return draws
 

@@ -65,7 +65,6 @@ SSIM_NOTICED = 0.95
 
 _EDGE_SHARE = 0.10
 _TONE_SIDE = 48
-_BLUR_SIDE = 384
 
 
 class Points(NamedTuple):
@@ -102,10 +101,10 @@ def provisional_points(axis: Axis, image: Pixels, scratch: Scratch | None = None
         for index, model in enumerate(models):
             if math.isfinite(points[index]):
                 continue
-            seen = model(changed)
-            if seen >= 1:
-                points[index] = _between(last, strength, before[index], seen)
-            before[index] = seen
+            visible = model(changed)
+            if visible >= 1:
+                points[index] = _between(last, strength, before[index], visible)
+            before[index] = visible
         if all(map(math.isfinite, points)):
             break
         last = strength
@@ -195,15 +194,13 @@ def ciede2000(first: Plane, second: Plane, k_lightness: float = 1.0) -> NDArray[
 
 def _luma(image: Pixels) -> Plane:
     """Take the grey levels of the middle of an image."""
-    top, left = (max(0, (side - _BLUR_SIDE) // 2) for side in image.shape[:2])
-    window = np.ascontiguousarray(image[top : top + _BLUR_SIDE, left : left + _BLUR_SIDE])
-    return np.asarray(cv2.cvtColor(window, cv2.COLOR_RGB2GRAY), np.float32)
+    return np.asarray(cv2.cvtColor(_middle(image), cv2.COLOR_RGB2GRAY), np.float32)
 
 
 def _slopes(luma: Plane) -> Plane:
     """Give how steep the picture is at each pixel as the eye sees it."""
-    seen = cv2.GaussianBlur(luma, (0, 0), EYE_BLUR)
-    across, down = cv2.Sobel(seen, cv2.CV_32F, 1, 0), cv2.Sobel(seen, cv2.CV_32F, 0, 1)
+    blurred = cv2.GaussianBlur(luma, (0, 0), EYE_BLUR)
+    across, down = cv2.Sobel(blurred, cv2.CV_32F, 1, 0), cv2.Sobel(blurred, cv2.CV_32F, 0, 1)
     return np.asarray(cv2.magnitude(across, down), np.float32)
 
 
@@ -340,8 +337,8 @@ def standard_observer(contrast: Plane) -> float:
     Returns:
         In units of threshold.
     """
-    seen = np.fft.irfft2(np.fft.rfft2(contrast) * _weights(*contrast.shape), s=contrast.shape)
-    energy = (np.abs(seen) ** SUMMATION / PIXELS_PER_DEGREE**2).astype(np.float32)
+    filtered = np.fft.irfft2(np.fft.rfft2(contrast) * _weights(*contrast.shape), s=contrast.shape)
+    energy = (np.abs(filtered) ** SUMMATION / PIXELS_PER_DEGREE**2).astype(np.float32)
     spread = APERTURE * PIXELS_PER_DEGREE / np.sqrt(SUMMATION)
     looked_at = 2 * np.pi * spread**2 * _gaussian(energy, spread)
     return float(np.median(looked_at) ** (1 / SUMMATION))
@@ -361,11 +358,11 @@ def spatial_lab(image: Pixels) -> Plane:
     for channel, blurs in enumerate(BLURS):
         plane = np.array(opponent[..., channel], np.float32)
         weight = sum(share for share, _ in blurs)
-        seen = [
+        blurred = [
             share / weight * _gaussian(plane, spread * PIXELS_PER_DEGREE / np.sqrt(2))
             for share, spread in blurs
         ]
-        opponent[..., channel] = np.sum(seen, axis=0)
+        opponent[..., channel] = np.sum(blurred, axis=0)
     back = np.linalg.inv(OPPONENT_OF_XYZ) / WHITE[:, None]
     relative = np.maximum(cv2.transform(opponent, back.astype(np.float32)), 0)
     bent = np.where(relative > 216 / 24389, np.cbrt(relative), (24389 / 27 * relative + 16) / 116)

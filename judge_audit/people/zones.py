@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -78,7 +78,7 @@ class ZoneNotes:
     def sentences(self) -> tuple[str, ...]:
         """Say what a person should know."""
         few = not self.provisional and not self.unreliable and self.read < READ_ENOUGH
-        said = (
+        remarks = (
             (self.single, "{n} item(s) of {axis} have one usable reading only: no zone of their own."),
             (self.at_first_rung, "{n} reading(s) of {axis} lie at its first rung and were set aside."),
             (self.stale, "{n} reading(s) of {axis} are stale (other pixels are drawn today): set aside."),
@@ -86,7 +86,7 @@ class ZoneNotes:
             (self.unreliable, "Readers of {axis} differ fourfold on half the items: unreliable, no zones."),
             (few, f"Fewer than {READ_ENOUGH} items are read on {{axis}}: unread items have no zone."),
         )
-        return tuple(text.format(n=int(count), axis=self.axis) for count, text in said if count)
+        return tuple(text.format(n=int(count), axis=self.axis) for count, text in remarks if count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,7 @@ class Zones:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Zone:
+class _Zone(NamedTuple):
     """Smaller and larger noticed point, and the larger objectionable one."""
 
     low: float
@@ -134,7 +133,7 @@ def make_zones(
     """
     rows = sorted(items.to_pylist(), key=lambda row: str(row["item_id"]))
     every = rows_of(readings, Reading) if readings is not None else []
-    careless = _careless(every)
+    careless = careless_readers(every)
     usable = [
         reading for reading in every if not reading["catch"] and reading["annotator_id"] not in careless
     ]
@@ -183,7 +182,7 @@ def _row(item_id: str, count: ZoneNotes, zones: Mapping[str, _Zone], spread: _Zo
     }
 
 
-def _careless(readings: Sequence[Reading]) -> list[str]:
+def careless_readers(readings: Sequence[Mapping[str, Any]]) -> list[str]:
     """Name readers who mark changes on ladders where nothing changes."""
     shown: Counter[str] = Counter()
     alarms: Counter[str] = Counter()
@@ -242,11 +241,9 @@ def _quantiles(zones: Mapping[str, _Zone]) -> _Zone | None:
     """Give the zone that unread items take: cautious quantiles, by order so that "never" can be one."""
     if not zones:
         return None
-    every = list(zones.values())
-    low = np.quantile([zone.low for zone in every], QUANTILE, method="lower")
-    high = np.quantile([zone.high for zone in every], 1 - QUANTILE, method="higher")
-    objectionable = np.quantile([zone.objectionable for zone in every], 1 - QUANTILE, method="higher")
-    return _Zone(float(low), float(high), float(objectionable))
+    lows, *rest = zip(*zones.values(), strict=True)
+    low = float(np.quantile(lows, QUANTILE, method="lower"))
+    return _Zone(low, *(float(np.quantile(points, 1 - QUANTILE, method="higher")) for points in rest))
 
 
 def _modelled(

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.errors import MachineryError
-from judge_audit.core.files import put
+from judge_audit.core.files import put_pair
 from judge_audit.report.document import make_document
 from judge_audit.report.page import write_page
 from judge_audit.report.sheets.page_pictures import draw_pairs, draw_strips, draw_worst, pictures_of
@@ -29,12 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report of an audit, for people and for programs.
-
-    Attributes:
-        html: One page that needs no other file.
-        document: The same content, ready for JSON.
-    """
+    """The report of an audit: a page that needs no other file, and the same content, ready for JSON."""
 
     html: str
     document: dict[str, Any]
@@ -85,13 +79,6 @@ def write_report(report: Report, folder: str | Path) -> Path:
         MachineryError: If the folder cannot be written.
     """
     folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        put(
-            folder / "report.json",
-            json.dumps(report.document, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
-        )
-        put(folder / "report.html", report.html)
-    except OSError as error:
-        raise MachineryError(f"the report cannot be written to {folder}: {error.strerror}.") from error
+    text = json.dumps(report.document, indent=1, ensure_ascii=False, allow_nan=False)
+    put_pair(folder, "report", text, report.html)
     return folder / "report.html"

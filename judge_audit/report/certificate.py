@@ -6,8 +6,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.core.errors import MachineryError
-from judge_audit.core.files import put
+from judge_audit.core.files import put_pair
 from judge_audit.core.messages import knows, say
 from judge_audit.core.templating import strict_environment
 from judge_audit.core.vocabulary import Position
@@ -35,17 +34,14 @@ def render(document: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
     gate = document["gate"]
     asked = [row for row in gate["expectations"] if gate["baseline"] or not row["compares"]]
     critical = [row for row in asked if row["severity"] == "critical"]
-    return (
-        _environment()
-        .get_template("certificate.html")
-        .render(
-            doc=document,
-            gate=gate,
-            blocking=[row for row in critical if row["state"] != "open"],
-            warnings=[row for row in asked if row["severity"] != "critical" and row["state"] != "open"],
-            pictures=pictures,
-            embedded=embedded,
-        )
+    template = _environment().get_template("certificate.html")
+    return template.render(
+        doc=document,
+        gate=gate,
+        blocking=[row for row in critical if row["state"] != "open"],
+        warnings=[row for row in asked if row["severity"] != "critical" and row["state"] != "open"],
+        pictures=pictures,
+        embedded=embedded,
     )
 
 
@@ -58,24 +54,14 @@ def write_certificate(document: Mapping[str, Any], pictures: Mapping[str, str], 
     Raises:
         MachineryError: If the folder cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True, allow_nan=False)
-        put(folder / "certificate.json", text + "\n")
-        put(folder / "certificate.html", render(document, pictures))
-    except OSError as error:
-        raise MachineryError(f"the certificate cannot be written to {folder}: {error.strerror}.") from error
+    text = json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    put_pair(folder, "certificate", text, render(document, pictures))
     return folder / "certificate.html"
 
 
 def day(time: str | None) -> str:
     """Write the day of a time."""
     return time[:10] if time else "–"
-
-
-def bare(anchor: str) -> str:
-    """Give an anchor's own name."""
-    return anchor.removeprefix("anchor:")
 
 
 def _word(key: str, fallback: str) -> str:
@@ -94,5 +80,5 @@ def _environment() -> jinja2.Environment:
         "symbols": SYMBOLS,
         "positions": [position.value for position in Position],
     }
-    environment.filters |= {"day": day, "bare": bare}
+    environment.filters |= {"day": day, "bare": lambda anchor: anchor.removeprefix("anchor:")}
     return environment

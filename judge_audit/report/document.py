@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.checks.ladders.premature import NAME as PREMATURE
@@ -9,7 +10,7 @@ from judge_audit.core.formatting import share_text
 from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import IMAGES, ORIGINAL, OVERALL, POOLED, State, Verdict
 from judge_audit.decisions.standings import POSITION_ROW, capability_of
-from judge_audit.report.facts import Facts, parsed, read_facts
+from judge_audit.report.facts import Facts, parsed, placed, read_facts, where
 from judge_audit.report.figures import finite
 from judge_audit.report.percentiles import meaning, placing_of
 from judge_audit.report.sections.anchors import anchors_of
@@ -61,11 +62,8 @@ def make_document(
     facts = read_facts(con, audit_id)
     canaries = canaries_of(con, facts)
     sign = 1.0 if facts.card.get("higher_is_better", True) else -1.0
-    named = list(facts.card.get("dimensions", ()))
-    dimensions = sorted(
-        {row["dimension"] for row in facts.untouched},
-        key=lambda name: (name != OVERALL, named.index(name) if name in named else len(named), name),
-    )
+    place = placed([OVERALL, *facts.card.get("dimensions", ())])
+    dimensions = sorted({row["dimension"] for row in facts.untouched}, key=place)
     smallest = facts.limits["ladder.coarse_reference"]
     placing = {name: placing_of(facts.untouched, name, sign=sign, smallest=smallest) for name in dimensions}
     sections = [section for section in ladder_sections(facts, axes) if section["axis"] != POOLED]
@@ -133,16 +131,16 @@ def _caveats(facts: Facts, sections: Sequence[Row], warnings: Sequence[str]) -> 
     if facts.audit["status"] != "complete":
         caveats.append(say("report.caveats.incomplete"))
     caveats += _control_caveats(facts)
-    if any(row["check"] == PREMATURE and row["axis"] == POOLED for row in facts.verdicts):
+    if where(facts.verdicts, check=PREMATURE, axis=POOLED):
         caveats.append(say("missing.pictures"))
-    provisional = _names(
-        section for section in sections if section["zones"] and section["zones"]["provisional"]
-    )
-    if provisional:
-        caveats.append(say("report.caveats.provisional", axes=provisional))
-    unread = _names(section for section in sections if not section["zones"])
-    if unread:
-        caveats.append(say("report.caveats.unread", axes=unread))
+    zones_of = {
+        "provisional": [row for row in sections if row["zones"] and row["zones"]["provisional"]],
+        "unread": [row for row in sections if not row["zones"]],
+    }
+    for key, rows in zones_of.items():
+        if rows:
+            named = dict.fromkeys(row["axis"] for row in rows)
+            caveats.append(say(f"report.caveats.{key}", axes=", ".join(named)))
     caveats += _evidence_caveats(facts)
     if leaks := _leaks(facts):
         caveats.append(say("report.caveats.leaks", list=leaks))
@@ -154,40 +152,26 @@ def _caveats(facts: Facts, sections: Sequence[Row], warnings: Sequence[str]) -> 
 def _leaks(facts: Facts) -> str:
     """List the axes that moved another statistic more than their own."""
     leaks: dict[str, list[str]] = {}
-    limit = facts.limits["purity.leak"]
-    for row in facts.measures:
-        if row["measure"] == "leakage" and row["subject"] == IMAGES and (row["value"] or 0) > limit:
+    for row in where(facts.measures, measure="leakage", subject=IMAGES):
+        if (row["value"] or 0) > facts.limits["purity.leak"]:
             leaks.setdefault(row["axis"], []).append(say(f"report.statistic.{row['kind']}"))
     return "; ".join(f"{axis}: {', '.join(kinds)}" for axis, kinds in leaks.items())
-
-
-def _names(sections: Any) -> str:  # noqa: ANN401 - any rows with an axis
-    return ", ".join(dict.fromkeys(section["axis"] for section in sections))
 
 
 def _control_caveats(facts: Facts) -> list[str]:
     if not facts.controls:
         return [say("report.controls.none")]
-    names = {
-        verdict: ", ".join(row["kind"] for row in facts.controls if row["verdict"] == verdict)
-        for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
-    }
-    caveats = []
-    if names[Verdict.FAIL]:
-        caveats.append(say("report.caveats.control_wrong", what=names[Verdict.FAIL]))
-    if names[Verdict.INCONCLUSIVE]:
-        caveats.append(say("report.caveats.control_missed", what=names[Verdict.INCONCLUSIVE]))
-    return caveats
+    kinds = {Verdict.FAIL: "control_wrong", Verdict.INCONCLUSIVE: "control_missed"}
+    names = {key: [row["kind"] for row in where(facts.controls, verdict=kind)] for kind, key in kinds.items()}
+    return [say(f"report.caveats.{key}", what=", ".join(what)) for key, what in names.items() if what]
 
 
 def _evidence_caveats(facts: Facts) -> list[str]:
     """Say what the images and the answers cannot carry."""
     caveats = []
     smallest = facts.limits["ladder.coarse_reference"]
-    counts: dict[str, int] = {}
-    for row in facts.untouched:
-        if row["dimension"] == facts.untouched[0]["dimension"]:
-            counts[row["source"]] = counts.get(row["source"], 0) + 1
+    first = facts.untouched[0]["dimension"] if facts.untouched else ""
+    counts = Counter(row["source"] for row in where(facts.untouched, dimension=first))
     if any(count < smallest for count in counts.values()):
         caveats.append(say("report.caveats.small", smallest=f"{smallest:g}"))
     if len(counts) == 1:
@@ -207,7 +191,7 @@ def _evidence_caveats(facts: Facts) -> list[str]:
 
 def _coverage_caveats(facts: Facts) -> list[str]:
     """Say how far the images are from real traffic, or that nobody knows."""
-    rows = [row for row in facts.verdicts if row["check"] == "coverage"]
+    rows = where(facts.verdicts, check="coverage")
     if not rows:
         return [say("report.caveats.no_traffic")]
     return [row["reason"] for row in rows if row["verdict"] != Verdict.PASS]
@@ -229,18 +213,16 @@ def purity_of(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, Any]]:
             "leakage": shares.get(axis, {}),
             "shift": shifts[axis],
         }
-        for axis in sorted(
-            shifts, key=lambda name: (list(axes).index(name) if name in axes else len(axes), name)
-        )
+        for axis in sorted(shifts, key=placed(axes))
     ]
 
 
 def _by_axis(rows: Iterable[MeasuresRow | CurvesRow], measure: str) -> dict[str, dict[str, float]]:
     """Gather what a measure about the images is, by axis and kind."""
     values: dict[str, dict[str, float]] = {}
-    for row in rows:
+    for row in where(rows, subject=IMAGES, measure=measure):
         value: float | None = finite(row["value"])
-        if row["subject"] == IMAGES and row["measure"] == measure and value is not None:
+        if value is not None:
             values.setdefault(row["axis"], {})[row["kind"]] = value
     return values
 
@@ -249,8 +231,7 @@ def _controls(facts: Facts) -> dict[str, Any]:
     """Give what became of each control, and the smallest rise this corpus would have shown."""
     smallest = [
         {"axis": row["axis"], "dimension": row["dimension"], "value": finite(row["value"]), "n": row["n"]}
-        for row in facts.measures
-        if row["check"] == "controls" and row["measure"] == "smallest_lift"
+        for row in where(facts.measures, check="controls", measure="smallest_lift")
     ]
     results = [
         {"control": row["kind"], "verdict": row["verdict"], "reason": row["reason"]} for row in facts.controls

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, cast
 
 from judge_audit_schemas.rows import MismatchesRow
 
@@ -14,6 +14,8 @@ from judge_audit.core.limits import Limits, recorded_limits
 from judge_audit.core.vocabulary import IMAGES, PEOPLE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     import duckdb
     from judge_audit_schemas.rows import (
         AnchorLabelsRow,
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
         VerdictsRow,
         ZonesRow,
     )
+
+Found = TypeVar("Found", bound="Mapping[str, Any]")
 
 AUDIT = """
 SELECT * FROM audits WHERE audit_id = $1 ORDER BY status = 'complete' DESC LIMIT 1
@@ -281,6 +285,17 @@ def rows_of(con: duckdb.DuckDBPyConnection, query: str, *values: str | int | lis
         }
         for row in done.fetchall()
     ]
+
+
+def where(rows: Iterable[Found], **wanted: Unpack[VerdictsRow]) -> list[Found]:
+    """Give the rows that have the wanted values in the columns named."""
+    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def placed(order: Iterable[str]) -> Callable[[str], tuple[int, str]]:
+    """Give a sort key that puts names in an order, unknown ones last and by name."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(order))}
+    return lambda name: (places.get(name, len(places)), name)
 
 
 def parsed(text: str | None) -> dict[str, Any]:

@@ -31,8 +31,6 @@ class Figure(Interval):
 
 
 UNKNOWN: Figure = {"value": None, "ci_low": None, "ci_high": None, "n": None}
-WRITERS = ("bounded", "percent_bounds", "place_name", "plain", "signed", "signed_bounds")
-"""What the page writes figures with."""
 
 
 def figure_of(row: Row) -> Figure:

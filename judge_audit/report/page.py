@@ -6,13 +6,14 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from judge_audit.checks.mismatches.mismatch_rows import damage, subscore
+from judge_audit.checks.mismatches import mismatch_rows
 from judge_audit.core.formatting import lift_text, number_text, percentile, share_text, shortened
 from judge_audit.core.messages import knows, say
 from judge_audit.core.templating import strict_environment
 from judge_audit.core.vocabulary import Capability, Position, Verdict
 from judge_audit.report import figures
 from judge_audit.report.charts import (
+    change_charts,
     covariate_charts,
     histograms,
     history_charts,
@@ -31,7 +32,7 @@ from judge_audit.report.sections import (
     people_agreement,
     source_stability,
 )
-from judge_audit.report.sheets.axis_sheet import region_text
+from judge_audit.report.sheets import axis_sheet
 from judge_audit.report.sheets.page_pictures import QUALITY, SIDE
 from judge_audit.stimuli.mismatches.kind import hardness
 from judge_audit.stimuli.surface_statistics import STATISTICS
@@ -42,6 +43,13 @@ if TYPE_CHECKING:
     import jinja2
 
     from judge_audit.report.sheets.page_pictures import Pair, Tile
+
+MODULES = (
+    anchors, axis_sheet, change_charts, changes, comparisons, covariate_charts, covariates, dimensions, figures,
+    headroom, histograms, history_charts, ladder_charts, mismatch_rows, people, people_agreement, people_charts,
+    source_stability, use_charts,
+)  # fmt: skip
+"""What the templates write and draw with, under the modules' own names."""
 
 USES = ("filtering", "ranking", "reward", "acceptance")
 SYMBOLS = {"pass": "✓", "fail": "✕", "inconclusive": "?", "missing": "–"}
@@ -78,32 +86,29 @@ def write_page(
     sources = sorted({source for section in document["ladders"] for source in section["sources"]})
     styled = len(sources) <= ladder_charts.STYLES
     styles = {source: place if styled else 0 for place, source in enumerate(sources)}
-    return (
-        environment()
-        .get_template("report.html")
-        .render(
-            doc=document,
-            judge=document["judge"],
-            headline=headline(document),
-            sources=sources if styled else [],
-            styles=styles,
-            reach=ladder_charts.reach_of(document["ladders"]),
-            pictures=pictures,
-            worst_pictures=worst or {},
-            strips={row["axis"]: row for row in document["strips"]},
-            tiles_of=tiles,
-            pair_tiles=pairs or {},
-            uses=sorted(
-                document["uses"], key=lambda row: USES.index(row["use"]) if row["use"] in USES else len(USES)
-            ),
-            several=len(document["meaning"]) > 1,
-            statistics=STATISTICS,
-            smallest=_smallest(document["controls"]["smallest_lift"]),
-            plainly=plainly,
-            sql=COMPARED_SQL if document["comparisons"] else SQL,
-            side=SIDE,
-            quality=QUALITY,
-        )
+    template = environment().get_template("report.html")
+    return template.render(
+        doc=document,
+        judge=document["judge"],
+        headline=headline(document),
+        sources=sources if styled else [],
+        styles=styles,
+        reach=ladder_charts.reach_of(document["ladders"]),
+        pictures=pictures,
+        worst_pictures=worst or {},
+        strips={row["axis"]: row for row in document["strips"]},
+        tiles_of=tiles,
+        pair_tiles=pairs or {},
+        uses=sorted(
+            document["uses"], key=lambda row: USES.index(row["use"]) if row["use"] in USES else len(USES)
+        ),
+        several=len(document["meaning"]) > 1,
+        statistics=STATISTICS,
+        smallest=_smallest(document["controls"]["smallest_lift"]),
+        plainly=plainly,
+        sql=COMPARED_SQL if document["comparisons"] else SQL,
+        side=SIDE,
+        quality=QUALITY,
     )
 
 
@@ -180,49 +185,10 @@ def environment() -> jinja2.Environment:
     environment.globals |= {
         "say": lambda key, **values: say(f"report.{key}", **values),
         "tell": say,
-        "region_text": region_text,
         "word": wording,
-        "fresh": covariates.fresh,
-        "without_notes": covariates.without_notes,
-        "covariate_questions": covariates.QUESTIONS,
-        "share_chart": covariate_charts.share_chart,
-        "weight_chart": covariate_charts.weight_chart,
-        "percent_text": figures.percent_text,
         "lift_text": lift_text,
-        "family_chart": headroom.family_chart,
-        "direction": headroom.direction,
-        "doses_text": headroom.doses_text,
-        "between_chart": source_stability.between_chart,
-        "compared_share": comparisons.share_and_interval,
-        "compared_agreement": comparisons.agreement_and_interval,
-        "spread_text": source_stability.spread_text,
-        "forest_interval": figures.lift_with_interval,
-        "curve": ladder_charts.curve,
-        "histogram": histograms.histogram,
-        "people_questions": people.QUESTIONS,
-        "anchor_lines": anchors.anchor_lines,
-        "beyond_lead": people.beyond_lead,
-        "agreement_value": people_agreement.agreement_value,
-        "agreement_bounds": people_agreement.agreement_bounds,
-        "map_shown": people_agreement.SHOWN,
-        "leaning": people_agreement.leaning,
-        "place_title": people_agreement.name_of,
-        "correlation_of": people_agreement.correlation_of,
-        "cell_of": dimensions.cell_of,
-        "cell_look": dimensions.cell_look,
-        "damage_name": damage,
-        "subscore_name": subscore,
         "hardness": hardness,
-        "amount": people_agreement.amount,
-        "agreement_chart": people_charts.agreement_chart,
-        "choice_chart": people_charts.choice_chart,
-        "source_histogram": histograms.source_histogram,
-        **{name: getattr(figures, name) for name in figures.WRITERS},
-        **changes.WRITERS,
-        **history_charts.WRITERS,
-        "evidence_chart": use_charts.evidence_chart,
-        "evidence_figure": use_charts.evidence_figure,
-        "weeks_chart": use_charts.weeks_chart,
+        **{module.__name__.rpartition(".")[2]: module for module in MODULES},
         "positions": [position.value for position in Position],
         "symbols": SYMBOLS,
         "verdicts": [verdict.value for verdict in Verdict],

@@ -6,7 +6,8 @@ import pytest
 from busy_lake import fill
 from typer.testing import CliRunner
 
-from judge_audit.cli.lakes import commands
+from judge_audit.cli.app import tree
+from judge_audit.cli.lakes import COMMANDS
 from judge_audit.core.errors import UsageError
 from judge_audit.lake import Lake
 
@@ -17,7 +18,7 @@ def busy(tmp_path):
 
 
 def run(*words):
-    return CliRunner().invoke(commands(), ["compact", *words])
+    return CliRunner().invoke(tree("", COMMANDS), ["compact", *words])
 
 
 def test_a_dry_run_says_what_would_be_done_and_the_next_one_does_it(busy):

@@ -15,7 +15,7 @@ from judge_audit.core.row_files import RowsRead
 from judge_audit.core.vocabulary import OVERALL
 from judge_audit.inputs.ingest.columns import shortened
 from judge_audit.inputs.ingest.kinds.reviews import COLUMNS as REVIEW_COLUMNS
-from judge_audit.people.review_pack import KEY_SUFFIX, columns_of, seal, shown_image
+from judge_audit.people.review_pack import KEY_SUFFIX, columns_of, seal, spreadsheet_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -182,7 +182,7 @@ class _Unpacking:
         known = self._rows.get(row["row"].strip())
         if known is None:
             self._fault(number, "row", f"the pack has no row “{shortened(row['row'])}”.")
-        elif row["image"].strip() != shown_image(known):
+        elif row["image"].strip() != spreadsheet_text(known["image"]):
             message = "it is not the image of this row; were columns sorted apart from one another?"
             self._fault(number, "image", message)
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,10 +43,6 @@ KNOWN_FROM = 8
 def spread_of(readings: Sequence[Row], axis: str) -> float | None:
     """Give the spread of an axis's thresholds over items, from readings there are already.
 
-    Args:
-        readings: Rows of readings.
-        axis: The axis.
-
     Returns:
         SD of the natural logarithm of each item's geometric mean point; None with fewer than `KNOWN_FROM` items.
     """
@@ -56,7 +52,7 @@ def spread_of(readings: Sequence[Row], axis: str) -> float | None:
             points.setdefault(row["item_id"], []).append(math.log(row["perceptible"]))
     if len(points) < KNOWN_FROM:
         return None
-    return float(np.std([float(np.mean(held)) for held in points.values()], ddof=1))
+    return float(np.std([float(np.mean(logs)) for logs in points.values()], ddof=1))
 
 
 def half_width(spread: float, items: int) -> float:
@@ -93,18 +89,18 @@ def ranked(items: Sequence[Row], axis: str, seed: int, used: Mapping[str, int]) 
     left = {str(row["item_id"]): row for row in items}
     lot = {name: text_digest(str(seed), "read", axis, name) for name in left}
     counts: dict[tuple[str, Any], int] = {}
+    spread_over = ("source", "cluster", "topic")
 
     def burden(name: str) -> tuple[int, int, int, int, str]:
         row = left[name]
-        taken = (counts.get((column, row[column]), 0) for column in ("source", "cluster", "topic"))
-        source, cluster, topic = taken
+        source, cluster, topic = (counts.get((column, row[column]), 0) for column in spread_over)
         return source, cluster, topic, used.get(name, 0), lot[name]
 
     order = []
     while left:
         row = left.pop(min(left, key=burden))
         order.append(row)
-        for column in ("source", "cluster", "topic"):
+        for column in spread_over:
             counts[column, row[column]] = counts.get((column, row[column]), 0) + 1
     return order
 
@@ -240,7 +236,7 @@ def _read_on(
     on_ladder: Callable[[int, int], None] | None,
 ) -> tuple[list[Ladder], list[AxisPlan]]:
     """Choose and draw the ladders of every axis; items on which nothing changes are passed over."""
-    painter = Painter(carriers)
+    painter = Painter()
     used: dict[str, int] = {}
     ladders: list[Ladder] = []
     axis_plans: list[AxisPlan] = []
@@ -268,12 +264,11 @@ def _read_on(
 
 
 def _count(known: Sequence[Row], axis: str, wishes: Wishes, most: int) -> tuple[int, int, float, bool]:
-    """Say how many items to read on an axis, how many were wanted, and on what spread that rests."""
-    spread = spread_of(known, axis)
-    assumed = spread is None
-    used = ASSUMED_SPREAD if spread is None else spread
-    wanted = items_needed(used)
-    return min(most, wishes.per_axis or wanted), wanted, used, assumed
+    """Say how many items to read on an axis, how many were wanted, on what spread that rests, if it is assumed."""
+    known_spread = spread_of(known, axis)
+    spread = ASSUMED_SPREAD if known_spread is None else known_spread
+    wanted = items_needed(spread)
+    return min(most, wishes.per_axis or wanted), wanted, spread, known_spread is None
 
 
 def _seconds(known: Sequence[Row], protocol: str) -> tuple[float, bool]:
@@ -315,14 +310,12 @@ def _about(row: Row, axis: Axis) -> dict[str, Any]:
     return about | {"recipe_version": axis.recipe_version, "strengths": tuple(axis.strengths)}
 
 
+@dataclass(eq=False, slots=True)
 class Painter:
     """Draws ladders of items, decoding each once."""
 
-    def __init__(self, items: Sequence[Row]) -> None:
-        """Take the items that may be drawn."""
-        self._items = {row["item_id"]: row for row in items}
-        self._pixels: dict[str, Any] = {}
-        self._scratch = Scratch()
+    _pixels: dict[str, Any] = field(default_factory=dict)
+    _scratch: Scratch = field(default_factory=Scratch)
 
     def ladder(self, row: Row, axis: Axis) -> Ladder:
         """Draw a ladder and name its probes and pixels.
@@ -330,17 +323,16 @@ class Painter:
         Raises:
             UsageError: If the picture is not the one of the items file any more.
         """
-        pixels = self._loaded(row)
         masked = needs_mask(axis, row)
         mask = load_mask(row["mask_uri"], (row["height"], row["width"])) if masked else None
-        rungs = draw_ladder(axis, row, pixels, mask, self._scratch)
-        kept = {"mask_uri": row["mask_uri"], "mask_digest": row["mask_digest"]} if masked else {}
+        rungs = draw_ladder(axis, row, self._loaded(row), mask, self._scratch)
         return Ladder(
             **_about(row, axis),
             catch=False,
             probe_ids=tuple(ladder_probe_ids(row, axis)),
             rung_digests=tuple(map(pixel_digest, rungs)),
-            **kept,
+            mask_uri=row["mask_uri"] if masked else None,
+            mask_digest=row["mask_digest"] if masked else None,
         )
 
     def _loaded(self, row: Row) -> Any:  # noqa: ANN401 - pixels

@@ -245,25 +245,11 @@ class Malformed(ValueError):  # noqa: N818 - reported to the page, which sends n
     """A request that no page of ours sends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A mark as it was sent.
+def read_mark(body: bytes, steps: int) -> tuple[int, Mark]:
+    """Read what the page sent (JSON), for a slider of some steps.
 
-    Attributes:
-        slot: Place in the reader's order, from 1.
-        mark: The mark.
-    """
-
-    slot: int
-    mark: Mark
-
-
-def read_mark(body: bytes, steps: int) -> Sent:
-    """Read what the page sent.
-
-    Args:
-        body: JSON.
-        steps: Steps of the slider.
+    Returns:
+        Place of the slot in the reader's order, from 1, and the mark.
 
     Raises:
         Malformed: If it is anything else.
@@ -279,7 +265,7 @@ def read_mark(body: bytes, steps: int) -> Sent:
     first = perceptible if perceptible is not None else 1
     objectionable = _step(content, "objectionable", first, steps) if asked else None
     reason = content.get("reason", "")
-    if not isinstance(reason, str) or len(reason) > MOST_REASON or not all(map(_plain, reason)):
+    if not isinstance(reason, str) or len(reason) > MOST_REASON or not reason.isprintable():
         raise Malformed
     mark = Mark(
         after=_whole(content.get("after"), -1, 10_000),
@@ -289,7 +275,7 @@ def read_mark(body: bytes, steps: int) -> Sent:
         reason=reason.strip(),
         screen=_screen(content.get("screen")),
     )
-    return Sent(_whole(content.get("slot"), 1, 1_000_000), mark)
+    return _whole(content.get("slot"), 1, 1_000_000), mark
 
 
 def _screen(sent: Any) -> Screen:  # noqa: ANN401 - whatever was sent
@@ -319,10 +305,6 @@ def _whole(value: Any, low: int, high: int) -> int:  # noqa: ANN401 - whatever w
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise Malformed
     return value
-
-
-def _plain(letter: str) -> bool:
-    return letter.isprintable()
 
 
 def _no_constant(name: str) -> float:

@@ -20,7 +20,7 @@ from judge_audit.stimuli.axes.image_buffers import Scratch
 from judge_audit.stimuli.images import load_image, load_mask, mask_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -51,7 +51,7 @@ class PictureProvider:
 
     axes: Mapping[str, Axis]
     limit: int = CACHE_BYTES
-    _held: OrderedDict[tuple[str, str, bool], tuple[Pixels, ...]] = field(default_factory=OrderedDict)
+    _cached: OrderedDict[tuple[str, str, bool], tuple[Pixels, ...]] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _drawing: dict[tuple[str, str, bool], threading.Lock] = field(default_factory=dict)
 
@@ -62,26 +62,26 @@ class PictureProvider:
             StaleLadderError: If picture, mask or axis draw other pixels than planned.
         """
         with self._lock:
-            if ladder.key in self._held:
-                self._held.move_to_end(ladder.key)
-                return self._held[ladder.key]
+            if ladder.key in self._cached:
+                self._cached.move_to_end(ladder.key)
+                return self._cached[ladder.key]
             turn = self._drawing.setdefault(ladder.key, threading.Lock())
         with turn:
             with self._lock:
-                if ladder.key in self._held:
-                    return self._held[ladder.key]
+                if ladder.key in self._cached:
+                    return self._cached[ladder.key]
             drawn = self._draw(ladder)
             with self._lock:
-                self._held[ladder.key] = drawn
+                self._cached[ladder.key] = drawn
                 self._drawing.pop(ladder.key, None)
                 self._shrink()
         return drawn
 
     def _shrink(self) -> None:
         """Drop what was asked for longest ago until the rest fits."""
-        size = sum(rung.nbytes for rungs in self._held.values() for rung in rungs)
-        while size > self.limit and len(self._held) > 1:
-            _, dropped = self._held.popitem(last=False)
+        size = sum(rung.nbytes for rungs in self._cached.values() for rung in rungs)
+        while size > self.limit and len(self._cached) > 1:
+            _, dropped = self._cached.popitem(last=False)
             size -= sum(rung.nbytes for rung in dropped)
 
     def _draw(self, ladder: Ladder) -> tuple[Pixels, ...]:
@@ -97,18 +97,9 @@ class PictureProvider:
         if mask is not None and mask_digest(mask) != ladder.mask_digest:
             raise _stale(ladder, "its mask was changed")
         rungs = draw_ladder(axis, asdict(ladder), original, mask, Scratch())
-        check_rungs(ladder, rungs)
+        if tuple(map(pixel_digest, rungs)) != ladder.rung_digests:
+            raise _stale(ladder, "the axis, or the libraries that draw it, were changed")
         return (original, *(_framed(rung, original.shape) for rung in rungs))
-
-
-def check_rungs(ladder: Ladder, rungs: Sequence[Pixels]) -> None:
-    """Hold drawn rungs against the plan.
-
-    Raises:
-        StaleLadderError: If the pixels of any differ.
-    """
-    if tuple(map(pixel_digest, rungs)) != ladder.rung_digests:
-        raise _stale(ladder, "the axis, or the libraries that draw it, were changed")
 
 
 def _framed(rung: Pixels, shape: tuple[int, ...]) -> Pixels:

@@ -155,7 +155,7 @@ def by_session(
     parts = SESSION.fullmatch(text)
     if not parts:
         return None
-    reader = next((held for held in readers if held.reader_id == parts[1]), None)
+    reader = next((known for known in readers if known.reader_id == parts[1]), None)
     if reader is None or not hmac.compare_digest(parts[3], _seal(key, reader, parts[2])):
         return None
     return (reader, parts[2]) if reader.open_at(now or datetime.now(UTC)) else None

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from judge_audit.core.formatting import finite
 from judge_audit.measures.agreement import INTERVAL, Ratings, alpha
 from judge_audit.measures.estimates import PASS_LEVEL, Estimate, wilson
 from judge_audit.measures.influence import Clusters
 from judge_audit.people.study.marks import SECOND, MarkRow, Marks
 from judge_audit.people.study.plan import slots_of
-from judge_audit.people.zones import APART, FALSE_ALARMS, QUANTILE, READ_ENOUGH
+from judge_audit.people.zones import APART, QUANTILE, READ_ENOUGH, careless_readers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from judge_audit.lake import Lake
     from judge_audit.people.study.plan import Ladder, Study
@@ -45,9 +46,9 @@ def factor(apart: Mapping[str, Sequence[float]]) -> Figure:
         return Figure(math.exp(value), None, None, n)
     variance = float(np.var(means, ddof=1)) / len(means)
     estimate = Estimate(value, variance, len(means) - 1, n, len(means))
-    found = estimated(value, estimate, n)
-    ends = [None if end is None else math.exp(end) for end in (found.low, found.high)]
-    return Figure(math.exp(value), ends[0], ends[1], n)
+    logs = estimated(value, estimate, n)
+    low, high = (None if end is None else math.exp(end) for end in (logs.low, logs.high))
+    return Figure(math.exp(value), low, high, n)
 
 
 def estimated(value: float, estimate: Estimate, n: int) -> Figure:
@@ -76,11 +77,6 @@ def log_point(ladder: Ladder, strength: float) -> float:
 def median(values: Sequence[float]) -> float | None:
     """Give the lower median, so that "never" can be one."""
     return finite(float(np.quantile(values, 0.5, method="lower"))) if values else None
-
-
-def finite(value: float) -> float | None:
-    """Give a number, None for "never"."""
-    return value if math.isfinite(value) else None
 
 
 OUT_OF_LINE = 1.5
@@ -178,26 +174,14 @@ class Results:
     axes: tuple[AxisResult, ...]
     marks: int
 
-    def as_json(self) -> dict[str, Any]:
-        """Give the results as plain values."""
-        return asdict(self)
-
 
 def results_of(study: Study, lake: Lake, readers: Sequence[Reader]) -> Results:
-    """Work out what came of a study.
-
-    Args:
-        study: The study.
-        lake: Where its readings are.
-        readers: Its readers.
-    """
+    """Work out what came of a study whose readings are in a lake."""
     rows = Marks(study, lake).rows()
     latest = {
         (row["annotator_id"], row["item_id"], row["axis"], row["catch"], row["repeat"]): row for row in rows
     }
-    careless = {
-        reader.annotator_id for reader in readers if _is_careless(latest.values(), reader.annotator_id)
-    }
+    careless = {reader.annotator_id for reader in readers} & set(careless_readers(list(latest.values())))
     ladders = {ladder.key: ladder for ladder in study.ladders}
     of_readers = tuple(_reader(study, reader, rows, latest, ladders, careless) for reader in readers)
     names = sorted({ladder.axis for ladder in study.ladders if not ladder.catch})
@@ -207,17 +191,6 @@ def results_of(study: Study, lake: Lake, readers: Sequence[Reader]) -> Results:
             of_axis[row["axis"]].append(row)
     axes = tuple(_axis(ladders, name, of_axis[name]) for name in names)
     return Results(study.study_id, study.name, study.protocol, study.renderer, of_readers, axes, len(rows))
-
-
-def _is_careless(rows: Iterable[MarkRow], who: str) -> bool:
-    """Tell whether a reader marks too many ladders on which nothing changes."""
-    alarms, shown = _alarms(rows, who)
-    return wilson(alarms, shown)[0] > FALSE_ALARMS
-
-
-def _alarms(rows: Iterable[MarkRow], who: str) -> tuple[int, int]:
-    catches = [row for row in rows if row["catch"] and row["annotator_id"] == who]
-    return sum(math.isfinite(row["perceptible"]) for row in catches), len(catches)
 
 
 def _reader(
@@ -234,6 +207,7 @@ def _reader(
     asked = [row for row in own if study.objectionable and row["objectionable"] is None]
     corrections = sum(row["annotator_id"] == who and row["reason"] not in {None, SECOND} for row in rows)
     seconds = sum(row["seconds"] or 0.0 for row in rows if row["annotator_id"] == who)
+    catches = [row for row in own if row["catch"]]
     first = [row for row in own if not row["catch"] and not row["repeat"]]
     early = sum(row["perceptible"] <= ladders[_key(row)].strengths[0] * (1 + 1e-9) for row in first)
     others = {row["annotator_id"] for row in latest.values()} - careless - {who}
@@ -246,7 +220,7 @@ def _reader(
         of=len(slots_of(study, reader.reader_id)),
         minutes=seconds / 60,
         corrections=corrections,
-        alarms=share(*_alarms(own, who)),
+        alarms=share(sum(math.isfinite(row["perceptible"]) for row in catches), len(catches)),
         set_aside=who in careless,
         early=early,
         consistency=_consistency(own, ladders),
@@ -359,11 +333,11 @@ def _alpha(ladders: Mapping[Any, Ladder], by_item: Mapping[str, Sequence[MarkRow
     _, clusters = np.unique(names, return_inverse=True)
     columns = tuple(np.array(column) for column in zip(*marks_of, strict=True))
     shared = Clusters(clusters, np.zeros(int(clusters.max()) + 1, np.intp))
-    found = alpha(Ratings(columns[0], columns[1], columns[2].astype(float), shared), INTERVAL)
-    if not found.alpha.defined:
-        return Figure(None, None, None, len(found.items))
-    estimate = found.alpha.estimate(found.unseen)
-    return estimated(found.alpha.value, estimate, len(found.items))
+    agreement = alpha(Ratings(columns[0], columns[1], columns[2].astype(float), shared), INTERVAL)
+    if not agreement.alpha.defined:
+        return Figure(None, None, None, len(agreement.items))
+    estimate = agreement.alpha.estimate(agreement.unseen)
+    return estimated(agreement.alpha.value, estimate, len(agreement.items))
 
 
 def _rung(ladder: Ladder, row: MarkRow) -> int:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-from markupsafe import Markup, escape
+from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.errors import MachineryError
+from judge_audit.core.files import put
 from judge_audit.core.messages import say
 from judge_audit.core.templating import strict_environment
 from judge_audit.people.zones import READ_ENOUGH
@@ -28,24 +27,12 @@ def write_page(results: Results, target: Path) -> None:
         MachineryError: If the disk refuses.
     """
     environment = strict_environment("judge_audit.people.study")
-    words = {
-        "say": say,
-        "share": share_text,
-        "factor": factor_text,
-        "alpha": alpha_text,
-        "point": point_text,
-        "standing": standing,
-        "why": why,
-        "told": axis_note,
-        "chart": chart,
-        "between": between,
-        "enough": READ_ENOUGH,
-    }
-    text = environment.get_template("results.html").render(results=results, lead=lead(results), **words)
-    draft = target.with_name(f".{target.name}.draft")
+    words = (share_text, factor_text, alpha_text, point_text, standing, why, axis_note, chart_of, between)
+    environment.globals |= {"say": say, "width": WIDTH, "top": TOP, "bottom": BOTTOM}
+    environment.globals |= {word.__name__: word for word in words}
+    text = environment.get_template("results.html").render(results=results, lead=lead(results))
     try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(target)
+        put(target, text)
     except OSError as error:
         raise MachineryError(f"{target}: the page cannot be written: {error.strerror}.") from error
 
@@ -159,10 +146,13 @@ def alpha_text(figure: Figure) -> str:
     return _with_interval(figure, lambda value: f"{value:.2f}".replace("-", "−"))
 
 
-def chart(axis: AxisResult) -> Markup:
-    """Draw both points of every item on a logarithmic scale of strength."""
+def chart_of(axis: AxisResult) -> dict[str, Any]:
+    """Place both points of every item on a logarithmic scale of strength.
+
+    Returns:
+        height, ticks (place and strength), and rows (height, the places of both points, whether each is never).
+    """
     rows = sorted(axis.points, key=lambda pair: tuple(math.inf if v is None else v for v in pair))
-    height = TOP + BOTTOM + ROW * max(len(rows), 1)
     span = math.log(axis.last / axis.first) or 1.0
 
     def place(value: float | None) -> float:
@@ -171,21 +161,12 @@ def chart(axis: AxisResult) -> Markup:
         share = math.log(max(value, axis.first) / axis.first) / span
         return LEFT + min(max(share, 0.0), 1.0) * (WIDTH - LEFT - RIGHT)
 
-    label = escape(say("study.aria", axis=axis.axis, n=axis.items))
-    parts = [f'<svg class="chart points" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{label}">']
-    base = height - BOTTOM + 4
-    ticks = [axis.first * (axis.last / axis.first) ** share for share in (0, 0.25, 0.5, 0.75, 1)]
-    for turn, tick in enumerate(ticks):
-        x = place(tick)
-        anchor = "start" if turn == 0 else "middle"
-        parts.append(f'<line class="grid-line" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{base}"/>')
-        text = f"{tick:.2g}"
-        parts.append(f'<text x="{x:.1f}" y="{height - 6}" text-anchor="{anchor}">{text}</text>')
-    for turn, (low, high) in enumerate(rows):
-        y = TOP + ROW * (turn + 0.5)
-        one, two = place(low), place(high)
-        parts.append(f'<line class="span" x1="{one:.1f}" x2="{two:.1f}" y1="{y}" y2="{y}"/>')
-        for value, x in ((low, one), (high, two)):
-            look = "dot never" if value is None else "dot"
-            parts.append(f'<circle class="{look}" cx="{x:.1f}" cy="{y}" r="3"/>')
-    return Markup("".join([*parts, "</svg>"]))  # noqa: S704 - made of numbers and one escaped text
+    strengths = [axis.first * (axis.last / axis.first) ** share for share in (0, 0.25, 0.5, 0.75, 1)]
+    return {
+        "height": TOP + BOTTOM + ROW * max(len(rows), 1),
+        "ticks": [(place(strength), f"{strength:.2g}") for strength in strengths],
+        "rows": [
+            (TOP + ROW * (turn + 0.5), [(place(point), point is None) for point in pair])
+            for turn, pair in enumerate(rows)
+        ],
+    }

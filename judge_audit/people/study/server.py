@@ -87,8 +87,8 @@ class ServerState:
     def session(self, cookie: str) -> Session | None:
         """Find out who asks, by what the browser shows; None if nobody known."""
         key, readers = self.readers()
-        found = by_session(readers, cookie, key)
-        return Session(*found, self.slots(found[0])) if found else None
+        known = by_session(readers, cookie, key)
+        return Session(*known, self.slots(known[0])) if known else None
 
     def first_open(self, session: Session) -> int:
         """Give the place of the first slot that is not read to its end; one past the last if all are."""
@@ -316,18 +316,18 @@ class Pages:
         session = self.server.session(request.cookies.get(COOKIE, ""))
         if session is None:
             return _unknown_reader()
-        given = request.headers.get("x-form", "")
+        form = request.headers.get("x-form", "")
         json_sent = request.headers.get("content-type", "").startswith("application/json")
-        if not json_sent or not hmac.compare_digest(given.encode(), self._form(session).encode()):
+        if not json_sent or not hmac.compare_digest(form.encode(), self._form(session).encode()):
             return _answer(403, "This mark did not come from the reading page. Load it again.")
         try:
-            sent = read_mark(body, self.server.folder.study.steps)
+            place, mark = read_mark(body, self.server.folder.study.steps)
         except Malformed:
             return _answer(400, "This mark cannot be read.")
-        slot = self._slot(session, sent.slot)
-        if slot is None or sent.slot > self.server.first_open(session):
+        slot = self._slot(session, place)
+        if slot is None or place > self.server.first_open(session):
             return _unknown()
-        return self._add(session, slot, sent.mark)
+        return self._add(session, slot, mark)
 
     def _add(self, session: Session, slot: Slot, mark: Mark) -> Response:
         """Keep a mark that was read, and say how the ladder stands."""
@@ -361,8 +361,8 @@ def _page(name: str, status: int = 200) -> Response:
     return Response(content, status, media_type=PAGES[name])
 
 
-def _answer(status: int, said: str) -> Response:
-    return JSONResponse({"said": said}, status)
+def _answer(status: int, sentence: str) -> Response:
+    return JSONResponse({"said": sentence}, status)
 
 
 def _unknown_reader() -> Response:

@@ -10,34 +10,39 @@ import io
 import json
 import shutil
 import tempfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import quoteattr
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from judge_audit.core.digests import canonical_json, draw_seed, text_digest
 from judge_audit.core.errors import MachineryError, UsageError
+from judge_audit.core.templating import strict_environment
 from judge_audit.people.review_pack import key_path, spreadsheet_text
 from judge_audit.people.study.picture_provider import stored_png
 from judge_audit.people.study.plan import slots_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from judge_audit.people.study.plan import Ladder, Study
+    from judge_audit.people.study.plan import Study
 
     Row = Mapping[str, Any]
     Picture = Callable[[Any], NDArray[np.uint8]]
+
+Asked = TypeVar("Asked")
 
 FORMAT = 1
 KINDS = ("labels", "choices", "readings")
 DIMENSIONS = ("semantic", "structure", "aesthetic", "compliance", "overall")
 LETTERS = "ABCDEFGHI"
 """Most candidates that are shown side by side; of larger groups as many are drawn by the seed."""
+
+LADDER_COLUMNS = ("item_id", "axis", "catch", "recipe_version", "probe_ids", "rung_digests")
+"""What the key says of a ladder."""
 
 LOW, HIGH = 1, 5
 NEVER = "never"
@@ -85,14 +90,8 @@ class Pack:
 
     def as_key(self) -> dict[str, Any]:
         """Give what the key holds."""
-        names = {task.name: dict(task.key) for task in self.tasks}
-        return {
-            "format": FORMAT,
-            "for": self.kind,
-            "dimensions": list(self.dimensions),
-            **self.about,
-            "names": names,
-        }
+        about = {"format": FORMAT, "for": self.kind, "dimensions": list(self.dimensions), **self.about}
+        return {**about, "names": {task.name: dict(task.key) for task in self.tasks}}
 
 
 def label_pack(items: Sequence[Row], dimensions: Sequence[str], seed: int) -> Pack:
@@ -107,7 +106,7 @@ def label_pack(items: Sequence[Row], dimensions: Sequence[str], seed: int) -> Pa
             f"--dimensions: {', '.join(odd) or 'nothing'} is no name; letters, digits and _ only."
         )
     tasks = []
-    for row in _shuffled(items, seed, "labels"):
+    for row in _shuffled(_by_id(items), seed, "labels"):
         name = _name(seed, "labels", str(row["item_id"]))
         columns = ("item_id", "source", "topic", "prompt_id", "cluster")
         key = {column: row[column] or "" for column in columns}
@@ -128,7 +127,7 @@ def choice_pack(items: Sequence[Row], seed: int) -> Pack:
     for group_id in sorted(groups):
         if len(groups[group_id]) < 2:
             continue
-        order = _shuffled(groups[group_id], seed, group_id)
+        order = _shuffled(_by_id(groups[group_id]), seed, group_id)
         cut += len(order) > len(LETTERS)
         shown = order[: len(LETTERS)]
         candidates = [str(row["item_id"]) for row in shown]
@@ -139,12 +138,9 @@ def choice_pack(items: Sequence[Row], seed: int) -> Pack:
         raise UsageError(
             "no prompt has two images to choose between (items with the same prompt_id or prompt)."
         )
-    notes = (
-        (f"{cut:,} groups have more than {len(LETTERS)} images; {len(LETTERS)} of each were drawn.",)
-        if cut
-        else ()
-    )
-    return Pack("choices", tuple(_shuffled_tasks(tasks, seed)), notes=notes)
+    most = len(LETTERS)
+    note = f"{cut:,} groups have more than {most} images; {most} of each were drawn."
+    return Pack("choices", tuple(_shuffled(tasks, seed, "order")), notes=(note,) if cut else ())
 
 
 def reading_pack(study: Study) -> Pack:
@@ -160,34 +156,24 @@ def reading_pack(study: Study) -> Pack:
         ladder = slot.ladder
         name = _name(study.seed, "readings", *map(str, ladder.key))
         pictures = {f"step{step}": (ladder.key, slot.rung(step)) for step in range(study.steps + 1)}
-        key = {
-            **_ladder_key(ladder),
-            "strengths": [slot.strength(step) for step in range(1, study.steps + 1)],
-        }
+        key = {column: getattr(ladder, column) for column in LADDER_COLUMNS}
+        key["strengths"] = [slot.strength(step) for step in range(1, study.steps + 1)]
         tasks.append(Task(name, "", pictures, key))
     about = {"steps": study.steps, "objectionable": study.objectionable, "renderer": study.renderer}
     return Pack("readings", tuple(tasks), about={**about, "study_id": study.study_id, "protocol": "strip"})
-
-
-def _ladder_key(ladder: Ladder) -> dict[str, Any]:
-    names = ("item_id", "axis", "catch", "recipe_version", "probe_ids", "rung_digests")
-    values = asdict(ladder)
-    return {name: values[name] for name in names}
 
 
 def _name(seed: int, *parts: str) -> str:
     return text_digest("task", str(seed), *parts)[:16]
 
 
-def _shuffled(rows: Sequence[Row], seed: int, what: str) -> list[Row]:
-    ordered = sorted(rows, key=lambda row: str(row["item_id"]))
+def _by_id(rows: Sequence[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: str(row["item_id"]))
+
+
+def _shuffled(asked: Sequence[Asked], seed: int, what: str) -> list[Asked]:
     rng = np.random.default_rng(draw_seed(seed, "tasks", what))
-    return [ordered[place] for place in rng.permutation(len(ordered))]
-
-
-def _shuffled_tasks(tasks: Sequence[Task], seed: int) -> list[Task]:
-    rng = np.random.default_rng(draw_seed(seed, "tasks", "order"))
-    return [tasks[place] for place in rng.permutation(len(tasks))]
+    return [asked[place] for place in rng.permutation(len(asked))]
 
 
 TOOLS = ("label-studio", "csv")
@@ -269,13 +255,8 @@ def _write_tables(
         writer.writeheader()
         for task in pack.tasks:
             shown = {field: names[task.name, field] for field in task.pictures}
-            row = {
-                "pack": pack.pack_id,
-                "name": task.name,
-                "annotator_id": who,
-                "prompt": spreadsheet_text(task.prompt),
-            }
-            writer.writerow({**row, **shown})
+            row = {"pack": pack.pack_id, "name": task.name, "annotator_id": who}
+            writer.writerow({**row, "prompt": spreadsheet_text(task.prompt), **shown})
         name = f"{pack.kind}-{who.replace(' ', '_')}.csv" if who else f"{pack.kind}.csv"
         (folder / name).write_text(text.getvalue(), encoding="utf-8")
         made.append(name)
@@ -306,43 +287,16 @@ def _write_label_studio(
         (folder / f"tasks{suffix}.json").write_text(
             json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8"
         )
-        config = "\n".join(["<View>", *_config(pack, size), "</View>"]) + "\n"
-        (folder / f"config{suffix}.xml").write_text(config, encoding="utf-8")
+        (folder / f"config{suffix}.xml").write_text(_config(pack, size), encoding="utf-8")
         made += [f"tasks{suffix}.json", f"config{suffix}.xml"]
     return made
 
 
-def _config(pack: Pack, size: int) -> Iterable[str]:
-    """Write the inside of a labelling configuration."""
-    if pack.kind == "readings":
-        yield from _ladder_config(pack.about["steps"], objectionable=pack.about["objectionable"])
-        return
-    yield '  <Text name="prompt" value="$prompt"/>'
-    if pack.kind == "labels":
-        yield '  <Image name="picture" value="$picture"/>'
-        yield f'  <Header value="From {LOW} (worst) to {HIGH} (best)"/>'
-        for dimension in pack.dimensions:
-            yield f"  <Header value={quoteattr(dimension)}/>"
-            yield f'  <Rating name={quoteattr(dimension)} toName="picture" maxRating="{HIGH}" required="true"/>'
-        return
-    letters = LETTERS[:size]
-    for letter in letters:
-        yield f'  <Header value="{letter}"/><Image name="{letter}" value="${letter}"/>'
-    yield '  <Header value="Which is best? Choose several if they are equally good."/>'
-    yield f'  <Choices name="first" toName="{letters[0]}" choice="multiple" required="true">'
-    yield from (f'    <Choice value="{letter}" alias="{letter}"/>' for letter in letters)
-    yield "  </Choices>"
-
-
-def _ladder_config(steps: int, *, objectionable: bool) -> Iterable[str]:
-    for step in range(steps + 1):
-        said = f"step {step}" if step else "the original"
-        yield f'  <Header value="{said}"/><Image name="step{step}" value="$step{step}"/>'
-    asked = [("perceptible", "First step at which you see any change")]
-    asked += [("objectionable", "First step at which the change disturbs you")] if objectionable else []
-    for name, question in asked:
-        yield f'  <Header value="{question}"/>'
-        yield f'  <Choices name="{name}" toName="step0" choice="single" required="true">'
-        yield from (f'    <Choice value="step {step}" alias="{step}"/>' for step in range(1, steps + 1))
-        yield f'    <Choice value="{NEVER}" alias="{NEVER}"/>'
-        yield "  </Choices>"
+def _config(pack: Pack, size: int) -> str:
+    """Write a labelling configuration."""
+    questions = {"perceptible": "First step at which you see any change"}
+    if pack.about.get("objectionable"):
+        questions["objectionable"] = "First step at which the change disturbs you"
+    template = strict_environment("judge_audit.people.study").get_template("label_studio.xml")
+    words = {"low": LOW, "high": HIGH, "never": NEVER, "letters": LETTERS[:size], "questions": questions}
+    return template.render(pack=pack, steps=pack.about.get("steps"), **words) + "\n"

@@ -30,10 +30,7 @@ def slope_chart(part: Row) -> Markup:
     """Draw each anchor's place by the old judge (left) and by the new one (right), the best on top.
 
     Anchors of the pairs shown are drawn strongly and named, as space allows: against people by a full line,
-    with people by a dashed one.
-
-    Args:
-        part: An entry of `dimensions` with places.
+    with people by a dashed one. The part is an entry of `dimensions` with places.
     """
     rows, n = part["places"], max(part["n"], 2)
     tall = min(max(TALL_LEAST, EACH * len(rows)), TALL_MOST)
@@ -84,18 +81,12 @@ def _names(
 
 
 def tau_chart(part: Row) -> Markup:
-    """Draw τ of the two judges above what their noise alone would leave, each with its interval.
-
-    Args:
-        part: An entry of `dimensions`.
-    """
+    """Draw τ of the two judges (of an entry of `dimensions`) above what their noise alone would leave."""
     known = part["figures"]
     figures = {name: known[name] for name in LINES if name in known} or {"tau": known["tau"]}
-    ends = [
-        figure[end] for figure in figures.values() for end in ("value", "ci_low") if figure[end] is not None
-    ]
-    low = 0.0 if min(ends) >= 0 else -1.0
-    low = 0.5 if min(ends) >= 0.5 else low
+    ends = [figure[end] for figure in figures.values() for end in ("value", "ci_low")]
+    least = min(end for end in ends if end is not None)
+    low = next((step for step in (0.5, 0.0) if least >= step), -1.0)
     scale = svg.Scale(low, 1.0, NAMES, svg.WIDTH - RIGHT)
     height = TOP // 2 + LINE * len(figures) + 22
     parts = svg.ticks(

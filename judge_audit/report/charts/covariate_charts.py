@@ -42,11 +42,7 @@ def turns(row: Row) -> bool:
 
 
 def share_chart(part: Row) -> Markup:
-    """Draw the share of the variance that falls to each statistic, under that of all together.
-
-    Args:
-        part: An entry of `covariates` in the document, with something explained.
-    """
+    """Draw each statistic's share of the variance, of an entry of `covariates` with something explained."""
     sources = part["sources"] if 1 < len(part["sources"]) <= MAX_SOURCES else []
     wholes = [(say("surface.together"), part["explained"], "all")]
     wholes += [(source_name(row["source"]), row, "one") for row in sources]
@@ -93,11 +89,7 @@ def _bar(scale: svg.Scale, y: float, name: str, figure: Figure, kind: str) -> li
 
 
 def weight_chart(part: Row) -> Markup:
-    """Draw what each statistic weighs in each source, so that a weight that turns round is noticed.
-
-    Args:
-        part: An entry of `covariates` in the document, with weights of at least one statistic.
-    """
+    """Draw what each statistic weighs in each source, of an entry of `covariates` with any weights."""
     rows = [row for row in part["statistics"] if row["weights"]]
     single = max(len(row["weights"]) for row in rows) <= MAX_SOURCES
     ends = ("value", "ci_low", "ci_high") if single else ("value",)

@@ -26,13 +26,7 @@ STEPS = {0.1: 0.05, 0.2: 0.1, 0.3: 0.1, 0.5: 0.25, 0.75: 0.25, 1.0: 0.5}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure of a drawing.
-
-    Attributes:
-        name: The word before it.
-        figure: The figure; any part may be None.
-        filled: Whether its dot is filled.
-    """
+    """One figure of a drawing, any part of which may be None, the word before it, and whether its dot is filled."""
 
     name: str
     figure: Figure
@@ -65,12 +59,9 @@ def row_scale(low: float, high: float) -> svg.Scale:
 
 
 def forest(groups: Sequence[Group], label: str, limit: tuple[float, str] | None = None) -> Markup:
-    """Draw groups of lifts under one another on one scale.
+    """Draw groups of lifts, at least one line, under one another on one scale; the label is for who does not see it.
 
-    Args:
-        groups: The groups, at least one line among them.
-        label: The description for a reader who does not see the drawing.
-        limit: A value to draw a broken line at, and its word.
+    `limit` is a value to draw a broken line at, and its word.
     """
     figures = [entry.figure for group in groups for entry in group.lines]
     ends = [end for figure in figures for end in (figure["value"], figure["ci_low"], figure["ci_high"])]

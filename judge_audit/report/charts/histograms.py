@@ -38,12 +38,7 @@ def histogram(content: Row) -> Markup:
 
 
 def source_histogram(content: Row, source: str) -> Markup:
-    """Draw the untouched scores of one source, its own pile shaded.
-
-    Args:
-        content: Entry `histogram` of the document's `scale`.
-        source: One of its sources.
-    """
+    """Draw the untouched scores of one source of a `histogram` of the document's `scale`, its own pile shaded."""
     edges, counts = content["edges"], content["sources"][source]
     base = SMALL_HEIGHT - 15
     scale = svg.Scale(edges[0], edges[-1], EDGE, SMALL_WIDTH - EDGE)

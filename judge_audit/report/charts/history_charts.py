@@ -305,15 +305,14 @@ def knows(history: Row, figure: str) -> bool:
     )
 
 
-WRITERS = {
-    "history_charts": {
-        "order": order_chart,
-        "move": move_chart,
-        "spread": spread_chart,
-        "position": position_chart,
-        "pile": pile_chart,
-    },
-    "history_knows": knows,
-    "history_figure": order_text,
-    "history_shown": 30,
+CHARTS = {
+    "order": order_chart,
+    "move": move_chart,
+    "spread": spread_chart,
+    "position": position_chart,
+    "pile": pile_chart,
 }
+"""The drawings by what they show, in the order of the page."""
+
+SHOWN = 30
+"""Nights in the table."""

@@ -47,30 +47,19 @@ class Frame:
 
 def reach_of(sections: Sequence[Row]) -> float:
     """Give the lift that all drawings reach up and down to, so that they can be compared."""
-    sizes = [
-        abs(number)
-        for section in sections
-        for point in section["points"]
-        for number in (point["value"], point["ci_low"], point["ci_high"])
-        if number is not None
-    ]
-    sizes += [
-        abs(point["value"] or 0)
-        for section in sections
-        for points in section["sources"].values()
-        for point in points
-    ]
+    points = [point for section in sections for point in section["points"]]
+    ends = [point[end] for point in points for end in ("value", "ci_low", "ci_high")]
+    sizes = [abs(end) for end in ends if end is not None]
+    by_source = [points for section in sections for points in section["sources"].values()]
+    sizes += [abs(point["value"] or 0) for points in by_source for point in points]
     largest = max(sizes, default=0.5)
     return next(limit for limit in (0.25, 0.5, 0.75, 1.0, math.inf) if largest <= limit or limit == 1.0)
 
 
 def curve(section: Row, reach: float, styles: Mapping[str, int]) -> Markup:
-    """Draw the mean lift along a ladder, its interval, single sources, and the zones.
+    """Draw the mean lift along a ladder with any points, its interval, single sources (by style), and the zones.
 
-    Args:
-        section: An entry of `ladders` in the document, with at least one point.
-        reach: Lift at the upper and lower edge.
-        styles: Line style of each source, 0 … STYLES − 1.
+    `reach` is the lift at the upper and lower edge; styles go from 0 to STYLES − 1.
     """
     points = [point for point in section["points"] if point["value"] is not None]
     frame = Frame(points[0]["strength"], points[-1]["strength"], reach)

@@ -39,13 +39,9 @@ CHOICES = {"judge": "choice_judge", "people": "choice_people", "random": "choice
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The layout of a drawing of people and judge.
+    """The scale, which ends at 1, the heights of a name's own line (0 if it has none) and of a mark's line.
 
-    Attributes:
-        scale: Where values are; 1 is at the right end.
-        head: Height of a name's own line; 0 if names are placed before the scale.
-        line: Height of a mark's line.
-        compact: Whether all marks of a place share one line.
+    All marks of a place share one line where it is compact.
     """
 
     scale: svg.Scale
@@ -68,11 +64,7 @@ def _layout(places: Sequence[Row]) -> Layout:
 
 
 def agreement_chart(part: Row) -> Markup:
-    """Draw how people agree with one another, and the judge with the same people, source by source.
-
-    Args:
-        part: An entry of `dimensions`, with at least one place.
-    """
+    """Draw how people, and the judge with them, agree at each place of an entry of `dimensions`, at least one."""
     places = part["places"]
     layout = _layout(places)
     low = layout.scale.low
@@ -124,11 +116,7 @@ def _place(layout: Layout, y: float, gap: float, place: Row) -> tuple[list[Marku
 
 
 def choice_chart(part: Row) -> Markup:
-    """Draw how often the first choice is right: the judge's, an annotator's, and a random one.
-
-    Args:
-        part: An entry of `choices` in which the judge's figure is known.
-    """
+    """Draw how often the first choice is right, of an entry of `choices` that knows the judge's figure."""
     scale = svg.Scale(0.0, 1.0, NAMES, svg.WIDTH - RIGHT)
     parts, y = [], float(TOP)
     for kind, word in CHOICES.items():

@@ -7,6 +7,7 @@ with one decimal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -25,14 +26,7 @@ CHARACTER = 5.6
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear scale from left to right.
-
-    Attributes:
-        low: Value at the left end.
-        high: Value at the right end.
-        left: Where the left end is.
-        right: Where the right end is.
-    """
+    """A linear scale: `low` is the value at the place `left`, `high` that at the place `right`."""
 
     low: float
     high: float
@@ -105,20 +99,12 @@ def mark(kind: str, x: float, y: float, title: str) -> Markup:
 def ticks(
     scale: Scale, marks: Iterable[tuple[float, str]], top: int, bottom: int, words: int, anchors: str = ""
 ) -> list[Markup]:
-    """Draw lines at values from top to bottom, each with its word below, the line of 0 apart.
+    """Draw lines at values from top to bottom, each with its word on the baseline `words`, the line of 0 apart.
 
-    Args:
-        scale: Where values are.
-        marks: Values and their words.
-        top: Upper end of the lines.
-        bottom: Lower end of the lines.
-        words: Baseline of the words.
-        anchors: Anchors of the words, separated by spaces; all in the middle if "".
+    `anchors` are those of the words, separated by spaces; all are in the middle if "".
     """
-    marks = list(marks)
-    anchored = anchors.split() or ["middle"] * len(marks)
     drawn = []
-    for (value, word), anchor in zip(marks, anchored, strict=True):
+    for (value, word), anchor in zip(marks, anchors.split() or repeat("middle"), strict=False):
         at = scale.x(value)
         drawn += [line("grid" if value else "zero", at, at, top, bottom), text(at, words, word, anchor)]
     return drawn

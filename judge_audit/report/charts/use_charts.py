@@ -44,11 +44,7 @@ def _writer(scale: str) -> Callable[[float], str]:
 
 
 def evidence_chart(part: Row) -> Markup:
-    """Draw each figure as a dot with its interval, its limit as a mark on the same line.
-
-    Args:
-        part: An entry of `use_evidence`, with at least one row.
-    """
+    """Draw each figure of an entry of `use_evidence` (one at least) as a dot with its interval and its limit."""
     rows, write = part["rows"], _writer(part["scale"])
     low, high = _ends(rows, part["scale"])
     scale = svg.Scale(low, high, LEFT, svg.WIDTH - RIGHT)
@@ -98,11 +94,7 @@ def _row(row: EvidenceRow, y: float, scale: svg.Scale, write: Callable[[float], 
 
 
 def weeks_chart(series: Row) -> Markup:
-    """Draw a rate by week with its intervals.
-
-    Args:
-        series: An entry of `weeks`, with at least two points.
-    """
+    """Draw a rate by week with its intervals, of an entry of `weeks` with at least two points."""
     points = series["points"]
     top = max(point["ci_high"] for point in points)
     high = next((step for step in (0.05, 0.1, 0.25, 0.5, 1.0) if top <= step), 1.0)

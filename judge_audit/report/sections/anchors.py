@@ -11,6 +11,7 @@ from judge_audit.anchors.coverage import TIERS, coverage
 from judge_audit.anchors.tables import SCHEMA
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import ANCHOR
+from judge_audit.report.facts import where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,13 +27,12 @@ def anchors_of(facts: Facts) -> dict[str, Any] | None:
     table = pa.Table.from_pylist(facts.anchors, schema=SCHEMA)
     sources = [source for source in facts.items["source_names"] or () if source]
     covered = coverage(table, facts.limits["scale.min_end_anchors"], sources)
-    calls = [row for row in facts.states if row["axis"] == ANCHOR]
     return {
         "set_id": audit["anchor_set"],
         "version": audit["anchor_version"],
         "head": audit["anchor_head"],
         "newest": facts.newest_anchors,
-        "calls": sum(row["calls"] for row in calls),
+        "calls": sum(row["calls"] for row in where(facts.states, axis=ANCHOR)),
         **asdict(covered),
     }
 

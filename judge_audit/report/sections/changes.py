@@ -11,9 +11,7 @@ from markupsafe import Markup
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED
 from judge_audit.decisions.judge_change.rows import DROP, MEASURES, NET, held
-from judge_audit.report import figures
-from judge_audit.report.charts import change_charts
-from judge_audit.report.figures import bounded
+from judge_audit.report.facts import where
 from judge_audit.report.sheets.page_pictures import SIDE, data_uri
 
 if TYPE_CHECKING:
@@ -43,12 +41,7 @@ GRAVITY = ("against_people", "unknown", "tie", "with_people")
 
 @dataclass(frozen=True, slots=True)
 class ChangesPart:
-    """The part, for people and for programs.
-
-    Attributes:
-        document: Its content, ready for JSON.
-        html: One section; its colours and classes are those of report.css and changes.css.
-    """
+    """The part: its content, ready for JSON, and one section that uses report.css and changes.css."""
 
     document: dict[str, Any]
     html: Markup
@@ -84,13 +77,8 @@ def changes_of(change: Change, replayed: Replay | None = None) -> dict[str, Any]
             "another_judge": change.difference.another_judge,
             "changed": list(change.difference.names),
             "fields": [
-                {
-                    "part": part.name,
-                    "identity": part.identity,
-                    "field": field.path,
-                    "old": field.old,
-                    "new": field.new,
-                }
+                {"part": part.name, "identity": part.identity}
+                | {"field": field.path, "old": field.old, "new": field.new}
                 for part in change.difference.changed
                 for field in part.fields
             ],
@@ -121,7 +109,7 @@ def _version(change: Change, version: OnAnchors) -> dict[str, Any]:
 
 
 def _dimension(version: OnAnchors, part: OnDimension, rows: Sequence[RankChangesRow]) -> dict[str, Any]:
-    mine = [row for row in rows if row["dimension"] == part.dimension]
+    mine = where(rows, dimension=part.dimension)
     verdicts = {
         measure: {
             name: row.get(name)
@@ -157,13 +145,8 @@ def _figures(part: OnDimension) -> dict[str, Any]:
 
 def gravity(row: RankChangesRow) -> tuple[Any, ...]:
     """Sort pairs turned round: against people first, across tiers first, the widest turn first."""
-    width = sum(
-        abs((first or 0.0) - (second or 0.0))
-        for first, second in (
-            (row["old_rank_first"], row["old_rank_second"]),
-            (row["new_rank_first"], row["new_rank_second"]),
-        )
-    )
+    width = abs((row["old_rank_first"] or 0.0) - (row["old_rank_second"] or 0.0))
+    width += abs((row["new_rank_first"] or 0.0) - (row["new_rank_second"] or 0.0))
     word = GRAVITY.index(row["direction"])
     return (word, not row["across_tiers"], -width, row["anchor_first"], row["anchor_second"])
 
@@ -224,14 +207,3 @@ def member(row: Row, which: str) -> str:
         "change.report.places", old=f"{row[f'old_rank_{which}']:g}", new=f"{row[f'new_rank_{which}']:g}"
     )
     return " · ".join([part for part in parts if part] + [places])
-
-
-WRITERS = {
-    "change_caption": caption,
-    "change_member": member,
-    "change_bounded": bounded,
-    "change_percent": figures.percent_bounds,
-    "slope_chart": change_charts.slope_chart,
-    "tau_chart": change_charts.tau_chart,
-}
-"""What the template writes with."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.formatting import DASH, true_minus
 from judge_audit.core.vocabulary import POOLED, Verdict
+from judge_audit.report.facts import where
 from judge_audit.report.figures import figure_of, percent_bounds, with_interval
 from judge_audit.report.sections.ladders import verdict_of
 
@@ -31,27 +32,23 @@ def comparisons_of(facts: Facts) -> dict[str, Any] | None:
     answers = [
         {**verdict_of(row), "measure": measure, "kind": row["kind"]}
         for check, measure in ANSWERS
-        for row in facts.verdicts
-        if row["check"] == check and row["measure"] == measure
+        for row in where(facts.verdicts, check=check, measure=measure)
     ]
-    figures = {
-        (row["kind"], row["measure"]): figure_of(row)
-        for row in facts.measures
-        if row["check"] == "position_bias"
-    }
+    measures = where(facts.measures, check="position_bias")
+    figures = {(row["kind"], row["measure"]): figure_of(row) for row in measures}
     kinds = [
         {"kind": kind, **{name: figures.get((kind, name)) for name in COLUMNS}}
         for kind in KINDS
         if (kind, "left_share") in figures
     ]
-    silent = [row["reason"] for row in facts.verdicts if row["finding"] == "not_asked"]
+    silent = [row["reason"] for row in where(facts.verdicts, finding="not_asked")]
     return {
         "answers": answers,
         "kinds": kinds,
         "circles": figures.get(("untouched", "cyclic_share")),
         "repeats": figures.get((POOLED, "repeat_choice")),
         "not_asked": list(dict.fromkeys(silent)),
-        "failed": [row["reason"] for row in answers if row["verdict"] == Verdict.FAIL],
+        "failed": [row["reason"] for row in where(answers, verdict=Verdict.FAIL)],
     }
 
 

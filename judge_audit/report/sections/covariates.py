@@ -9,6 +9,7 @@ from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.judges.instruments.covariates import COVARIATES
 from judge_audit.report.charts.covariate_charts import turns
+from judge_audit.report.facts import where
 from judge_audit.report.figures import figure_of, percent_text, source_name
 from judge_audit.report.sections.ladders import verdict_of
 
@@ -28,21 +29,15 @@ COUNTED_BY_PEOPLE = "face_count"
 
 def covariates_of(facts: Facts) -> list[dict[str, Any]]:
     """Put together what is known of surface statistics, one entry per dimension; empty if nobody asked."""
-    measures = [row for row in facts.measures if row["check"] == NAME]
-    verdicts = [row for row in facts.verdicts if row["check"] == NAME]
+    measures, verdicts = where(facts.measures, check=NAME), where(facts.verdicts, check=NAME)
     dimensions = dict.fromkeys(row["dimension"] for row in (*verdicts, *measures))
     return [
-        _part(
-            name,
-            [row for row in measures if row["dimension"] == name],
-            [verdict_of(row) for row in verdicts if row["dimension"] == name],
-        )
-        for name in dimensions
+        _part(name, where(measures, dimension=name), where(verdicts, dimension=name)) for name in dimensions
     ]
 
 
 def _part(dimension: str, measures: Sequence[MeasuresRow], verdicts: Sequence[VerdictsRow]) -> dict[str, Any]:
-    wholes = {row["source"]: figure_of(row) for row in measures if row["measure"] == SHARE}
+    wholes = {row["source"]: figure_of(row) for row in where(measures, measure=SHARE)}
     explained = wholes.pop(POOLED, None)
     statistics = _statistics(measures)
     known = {row["statistic"] for row in statistics}
@@ -52,27 +47,26 @@ def _part(dimension: str, measures: Sequence[MeasuresRow], verdicts: Sequence[Ve
         "sources": [{"source": source, **figure} for source, figure in wholes.items()],
         "statistics": statistics,
         "unasked": [name for name in COVARIATES if name not in known] if explained else [],
-        "verdicts": {row["measure"]: row for row in verdicts},
+        "verdicts": {row["measure"]: verdict_of(row) for row in verdicts},
     }
     return {**part, "sentence": _sentence(part), "advice": _advice(part)}
 
 
 def _statistics(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
     """Give each statistic with its share and its weights, the largest share first."""
-    by_statistic: dict[str, dict[str, dict[str, Figure]]] = {}
-    for row in measures:
-        if row["measure"] in {"covariate_share", "covariate_weight"}:
-            of_measure = by_statistic.setdefault(row["kind"], {}).setdefault(row["measure"], {})
-            of_measure[row["source"]] = figure_of(row)
+    named = [row for row in measures if row["measure"] in {"covariate_share", "covariate_weight"}]
     statistics = []
-    for statistic, parts in by_statistic.items():
-        weights = parts.get("covariate_weight", {})
+    for statistic in dict.fromkeys(row["kind"] for row in named):
+        shares, weights = (
+            {row["source"]: figure_of(row) for row in where(named, kind=statistic, measure=measure)}
+            for measure in ("covariate_share", "covariate_weight")
+        )
         by_source = [{"source": source, **figure} for source, figure in weights.items() if source != POOLED]
         statistics.append(
             {
                 "statistic": statistic,
                 "name": name_of(statistic),
-                "share": parts.get("covariate_share", {}).get(POOLED),
+                "share": shares.get(POOLED),
                 "weight": weights.get(POOLED),
                 "weights": by_source,
                 "turns": {"up": _clear(by_source, 1.0), "down": _clear(by_source, -1.0)},
@@ -117,8 +111,7 @@ def _advice(part: Row) -> list[str]:
         say(
             "surface.turns",
             name=row["name"],
-            up=_named(row["turns"]["up"]),
-            down=_named(row["turns"]["down"]),
+            **{way: _named(sources) for way, sources in row["turns"].items()},
         )
         for row in part["statistics"]
         if turns(row)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from judge_audit.checks.mismatches.mismatch_pairs import CONSTRUCTED, HAND_MADE
 from judge_audit.checks.mismatches.mismatch_rows import CELL, EFFECTIVE, NAME, SELECTIVITY
 from judge_audit.core.vocabulary import OVERALL, POOLED
+from judge_audit.report.facts import placed, where
 from judge_audit.report.figures import figure_of
 from judge_audit.report.sections.ladders import verdict_of
 from judge_audit.stimuli.mismatches.kind import DIMENSIONS
@@ -45,7 +46,7 @@ def dimensions_of(facts: Facts, kinds: Mapping[str, Kind]) -> dict[str, Any] | N
     if not facts.pairs and not facts.unsuited:
         return None
     means = facts.card.get("means") or {}
-    verdicts = [row for row in facts.verdicts if row["check"] == NAME]
+    verdicts = where(facts.verdicts, check=NAME)
     matrices = [
         matrix
         for origin in (HAND_MADE, CONSTRUCTED)
@@ -65,12 +66,12 @@ def dimensions_of(facts: Facts, kinds: Mapping[str, Kind]) -> dict[str, Any] | N
 def _names(facts: Facts, kinds: Mapping[str, Kind]) -> list[str]:
     """Name the kinds there are pairs or refusals of, in the order of their definition."""
     known = {row["kind"] for row in facts.pairs} | {row["kind"] for row in facts.unsuited}
-    return [name for name in kinds if name in known] + sorted(known - set(kinds))
+    return sorted(known, key=placed(kinds))
 
 
 def _kind(name: str, kind: Kind | None, facts: Facts) -> dict[str, Any]:
     """Say what a kind is, and how many pairs of it there are."""
-    mine = [row for row in facts.pairs if row["kind"] == name]
+    mine = where(facts.pairs, kind=name)
     return {
         "kind": name,
         "description": kind.description if kind else "",
@@ -89,21 +90,18 @@ def _matrix(
     if not cells:
         return None
     damaged = [*DIMENSIONS, *(kind.damages for kind in kinds.values())]
-    known = {cell["dimension"] for cell in cells}
-    ordered = [name for name in dict.fromkeys(damaged) if name in known]
     whole = CONSTRUCTED if origin == CONSTRUCTED else POOLED
     theirs = facts.people_measures
-    mine = [row for row in verdicts if row["kind"] == whole]
+    mine = where(verdicts, kind=whole)
     return {
         "origin": origin,
         "kinds": list(dict.fromkeys(cell["kind"] for cell in cells)),
-        "dimensions": ordered + sorted(known - set(ordered)),
+        "dimensions": sorted({cell["dimension"] for cell in cells}, key=placed(damaged)),
         "cells": cells,
         "effective": _figure(facts.measures, EFFECTIVE, whole),
         "selectivity": {
             row["dimension"]: figure_of(row)
-            for row in facts.measures
-            if row["check"] == NAME and row["measure"] == SELECTIVITY and row["kind"] == whole
+            for row in where(facts.measures, check=NAME, measure=SELECTIVITY, kind=whole)
         },
         "verdicts": [verdict_of(row) for row in sorted(mine, key=lambda row: row["measure"] == SELECTIVITY)],
         "people": _cells(theirs, origin, kinds, ()),
@@ -116,26 +114,25 @@ def _cells(
 ) -> list[dict[str, Any]]:
     """Give the cells of a matrix with what is expected of them and what became of it."""
     by_place: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in rows:
+    for row in where(rows, check=NAME):
         kind, of = split_kind(row["kind"])
-        if row["check"] != NAME or row["measure"] not in MEASURES or of != origin:
+        if row["measure"] not in MEASURES or of != origin:
             continue
         if row["measure"] != "spill" or (kind, row["dimension"]) in by_place:
             cell = by_place.setdefault(
                 (kind, row["dimension"]), {"kind": kind, "dimension": row["dimension"]}
             )
             cell[MEASURES[row["measure"]]] = figure_of(row)
-    answers = {
-        (*split_kind(row["kind"]), row["dimension"]): row for row in verdicts if row["measure"] == CELL
-    }
-    order = {name: place for place, name in enumerate(kinds)}
+    of_cells = where(verdicts, measure=CELL)
+    answers = {(*split_kind(row["kind"]), row["dimension"]): row for row in of_cells}
+    place = placed(kinds)
     cells = [cell for cell in by_place.values() if cell.get("lift", {}).get("n")]
     for cell in cells:
         expected = kinds[cell["kind"]].expectations if cell["kind"] in kinds else {}
         answer = answers.get((cell["kind"], origin, cell["dimension"]))
         cell["expected"] = expected.get(cell["dimension"], "")
         cell["verdict"] = answer["verdict"] if answer else None
-    return sorted(cells, key=lambda cell: (order.get(cell["kind"], len(order)), cell["kind"]))
+    return sorted(cells, key=lambda cell: place(cell["kind"]))
 
 
 def split_kind(written: str) -> tuple[str, str]:
@@ -146,14 +143,7 @@ def split_kind(written: str) -> tuple[str, str]:
 
 def _figure(rows: Iterable[MeasuresRow], measure: str, kind: str) -> Figure | None:
     """Find one figure of the whole matrix."""
-    return next(
-        (
-            figure_of(row)
-            for row in rows
-            if row["check"] == NAME and row["measure"] == measure and row["kind"] == kind
-        ),
-        None,
-    )
+    return next(map(figure_of, where(rows, check=NAME, measure=measure, kind=kind)), None)
 
 
 def _unsuited(rows: Sequence[UnsuitedRow]) -> list[dict[str, Any]]:

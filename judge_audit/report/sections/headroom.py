@@ -10,7 +10,7 @@ from judge_audit.core.messages import knows, say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.measures.headroom import GREEDY, PAIR, SINGLE, half_of, is_combined, read_combo
 from judge_audit.report.charts.forest import Group, Line, forest
-from judge_audit.report.facts import Changed, rows_of
+from judge_audit.report.facts import Changed, rows_of, where
 from judge_audit.report.figures import figure_of, finite
 from judge_audit.report.sections.ladders import rises, verdict_of
 from judge_audit.stimuli.combinations import read_recipe
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from judge_audit.report.percentiles import Placing
 
     Row = Mapping[str, Any]
+
+MAXIMA = {"value": "image_maximum", "fresh": "image_maximum_fresh", "budget": "image_budget"}
+"""Figures of the image that rose most, and their measures."""
 
 FAMILIES = (SINGLE, PAIR, GREEDY, POOLED)
 SHOWN = 3
@@ -52,47 +55,39 @@ def headroom_of(
     con: duckdb.DuckDBPyConnection, facts: Facts, placing: Mapping[str, Placing]
 ) -> list[dict[str, Any]]:
     """Put together what is known of headroom, one entry per dimension; empty if nothing was tried."""
-    measures = [row for row in facts.measures if row["check"] == NAME]
+    measures = where(facts.measures, check=NAME)
     plans = facts.configuration.get("combined_ids") or []
     answers: list[Mix] = rows_of(con, ANSWERED, facts.audit["plan_id"], plans, facts.audit["judge_id"])
     parts = []
     for dimension in dict.fromkeys(row["dimension"] for row in measures):
-        own = [row for row in measures if row["dimension"] == dimension]
-        verdicts = [
-            verdict_of(row)
-            for row in facts.verdicts
-            if row["check"] == NAME and row["dimension"] == dimension
-        ]
+        own = where(measures, dimension=dimension)
+        verdict = next(map(verdict_of, where(facts.verdicts, check=NAME, dimension=dimension)), None)
         ridden = _ridden(own)
         part = {
             "dimension": dimension,
             "families": _families(own),
             "ridden": ridden,
             "margin": facts.limits["headroom.margin"],
-            "verdict": verdicts[0] if verdicts else None,
+            "verdict": verdict,
             "maximum": {
-                name: next((finite(row["value"]) for row in own if row["measure"] == measure), None)
-                for name, measure in (
-                    ("value", "image_maximum"),
-                    ("fresh", "image_maximum_fresh"),
-                    ("budget", "image_budget"),
-                )
+                name: next((finite(row["value"]) for row in where(own, measure=measure)), None)
+                for name, measure in MAXIMA.items()
             },
         }
-        mixes = [row for row in answers if row["dimension"] == dimension]
-        worst = _worst(ridden, mixes, facts, placing)
+        worst = _worst(ridden, where(answers, dimension=dimension), facts, placing)
         parts.append({**part, "worst": worst, "sentence": _sentence(part)})
     return parts
 
 
 def _families(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
-    lifts = {row["kind"]: row for row in measures if row["measure"] == NAME}
+    lifts = {row["kind"]: row for row in where(measures, measure=NAME)}
     return [{"family": family, **figure_of(lifts[family])} for family in FAMILIES if family in lifts]
 
 
 def _ridden(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
     """List what was chosen, with its lift where it was not chosen; families in order, the best of all last."""
-    rows = [row for row in measures if row["measure"] == "ridden"]
+    rows = where(measures, measure="ridden")
+    rows.sort(key=lambda row: (FAMILIES.index(row["kind"]), row["axis"]))
     return [
         {
             "family": row["kind"],
@@ -100,7 +95,7 @@ def _ridden(measures: Sequence[MeasuresRow]) -> list[dict[str, Any]]:
             "axes": list(read_combo(row["axis"]).axes),
             **figure_of(row),
         }
-        for row in sorted(rows, key=lambda row: (FAMILIES.index(row["kind"]), row["axis"]))
+        for row in rows
     ]
 
 

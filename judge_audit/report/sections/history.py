@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from judge_audit.core.vocabulary import OVERALL, POOLED
 from judge_audit.decisions.gate.suites import builtin_suites
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST = 400
 """Nights that are reported; the views know them all."""
 
-Against = Literal["approved", "before"]
+AGAINST = ("approved", "before")
 """What a night is compared with: the approved audit, or the night before."""
 
 NIGHTS = """
@@ -137,11 +137,8 @@ def history_of(con: duckdb.DuckDBPyConnection, facts: Facts) -> dict[str, Any]:
         # the views say 1 of the same judge on any night; without anchors there was no order to look at
         own_orders = orders_of.get(audit_id, []) if row["anchored"] else []
         own_moves, own_piles = moves_of.get(audit_id, []), piles_of.get(audit_id, [])
-        row["order"] = {against: _order(own_orders, against) for against in ("approved", "before")}
-        row["move"] = {
-            "approved": _largest(own_moves, "approved"),
-            "before": _largest(own_moves, "before"),
-        }
+        row["order"] = {against: _order(own_orders, against) for against in AGAINST}
+        row["move"] = {against: _largest(own_moves, against) for against in AGAINST}
         row["spread"] = _spread(own_moves)
         row["pile"] = own_piles[0]["value"] if own_piles else None
     changes = [
@@ -179,7 +176,7 @@ def _order(rows: Sequence[Order], against: str) -> OrderKept | None:
     }
 
 
-def _largest(rows: Sequence[Move], against: Against) -> LargestMove | None:
+def _largest(rows: Sequence[Move], against: str) -> LargestMove | None:
     """Give the axis and source that moved furthest."""
     moves = [_since(row, against) for row in rows]
     return max(
@@ -189,11 +186,8 @@ def _largest(rows: Sequence[Move], against: Against) -> LargestMove | None:
     )
 
 
-def _since(row: Move, against: Against) -> LargestMove:
-    if against == "approved":
-        value, low, high = row["since_approved"], row["since_approved_low"], row["since_approved_high"]
-    else:
-        value, low, high = row["since_before"], row["since_before_low"], row["since_before_high"]
+def _since(row: Mapping[str, Any], against: str) -> LargestMove:
+    value, low, high = (row[f"since_{against}{end}"] for end in ("", "_low", "_high"))
     return {"value": value, "ci_low": low, "ci_high": high, "axis": row["axis"], "source": row["source"]}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from judge_audit.checks.mismatches.mismatch_rows import CELL
 from judge_audit.core.vocabulary import IMAGES, POOLED, READ, Verdict
+from judge_audit.report.facts import placed, where
 from judge_audit.report.figures import finite
 from judge_audit.report.percentiles import lift
 
@@ -29,6 +30,15 @@ MOVERS_EACH = 3
 
 BLIND = frozenset({"border_blind", "aspect_blind", "orientation_blind"})
 
+RANKS = (
+    "silent", "constant", "no_order", "prefers_left", "prefers_right", "batch_dependent", "order_dependent",
+    "prompt_blind", "not_repeatable", "reversed", "rewarded", "prefers_damaged", "climbs", "hackable",
+    "dead", "worse_than_people", "steadily_wrong", "misses_damage", "deaf", "copies", "halo", "echoes",
+    "falls", "erratic", "jitters", "unstable", "blind_within_prompt", "copies", "silent_on_some",
+    "out_of_scale", "stacked", "unreachable", "no_absolute_scale",
+)  # fmt: skip
+"""Findings, the gravest first."""
+
 SMALLEST_RISE = 0.05
 """Smaller rises are not worth a picture."""
 
@@ -40,44 +50,32 @@ def ladder_sections(facts: Facts, axes: Mapping[str, Axis]) -> list[dict[str, An
         for row in (*facts.verdicts, *facts.curves)
         if row["check"] in QUESTIONS
     }
-    order = {name: place for place, name in enumerate(axes)}
-    return [
-        _section(facts, axes.get(axis), axis, dimension)
-        for axis, dimension in sorted(keys, key=lambda key: (order.get(key[0], len(order)), key))
-    ]
+    place = placed(axes)
+    ordered = sorted(keys, key=lambda key: (place(key[0]), key[1]))
+    return [_section(facts, axes.get(axis), axis, dimension) for axis, dimension in ordered]
 
 
 def _section(facts: Facts, axis: Axis | None, name: str, dimension: str) -> dict[str, Any]:
-    mine = [
-        row
-        for row in facts.curves
-        if row["measure"] == "mean_lift" and row["axis"] == name and row["dimension"] == dimension
-    ]
+    mine = where(facts.curves, measure="mean_lift", axis=name, dimension=dimension)
     sources = sorted({row["source"] for row in mine} - {POOLED})
-    answers = [
-        row
-        for row in facts.verdicts
-        if row["check"] in QUESTIONS and row["axis"] == name and row["dimension"] == dimension
-    ]
-    verdicts = {row["check"]: verdict_of(row) for row in answers if row["kind"] == POOLED}
-    on_read = {row["check"]: verdict_of(row) for row in answers if row["kind"] == READ}
-    inert = [
-        row["value"]
-        for row in facts.measures
-        if row["subject"] == IMAGES and row["measure"] == "inert_share" and row["axis"] == name
-    ]
+    answers = where(facts.verdicts, axis=name, dimension=dimension)
+    inert = where(facts.measures, subject=IMAGES, measure="inert_share", axis=name)
     return {
         "axis": name,
         "dimension": dimension,
         "unit": axis.unit if axis else "",
         "description": axis.description if axis else "",
-        "points": [_point(row) for row in mine if row["source"] == POOLED],
-        "sources": {source: [_point(row) for row in mine if row["source"] == source] for source in sources},
+        "points": [_point(row) for row in where(mine, source=POOLED)],
+        "sources": {source: [_point(row) for row in where(mine, source=source)] for source in sources},
         "zones": zones_of(facts.zones, name),
-        "verdicts": {check: verdicts[check] for check in QUESTIONS if check in verdicts},
-        "verdicts_on_read_items": {check: on_read[check] for check in QUESTIONS if check in on_read},
-        "inert_share": inert[0] if inert else None,
+        "verdicts": _by_question(where(answers, kind=POOLED)),
+        "verdicts_on_read_items": _by_question(where(answers, kind=READ)),
+        "inert_share": inert[0]["value"] if inert else None,
     }
+
+
+def _by_question(rows: Sequence[VerdictsRow]) -> dict[str, VerdictsRow]:
+    return {check: verdict_of(row) for check in QUESTIONS for row in where(rows, check=check)}
 
 
 def _point(row: Row) -> dict[str, Any]:
@@ -99,7 +97,7 @@ def zones_of(zones: Sequence[ZonesRow], axis: str) -> dict[str, Any] | None:
 
     A median beyond every rung ("never noticed") is None.
     """
-    known = [row for row in zones if row["axis"] == axis and row["perceptible_low"] is not None]
+    known = [row for row in where(zones, axis=axis) if row["perceptible_low"] is not None]
     if not known:
         return None
     return {
@@ -156,16 +154,13 @@ def rises(
     risen = []
     for dimension, reference in placing.items():
         own: dict[tuple[str, str], list[float]] = {}
-        for row in untouched:
-            if row["dimension"] == dimension:
-                group = reference.group[row["source"]]
-                own.setdefault((group, row["cluster"]), []).append(reference.sign * row["value"])
+        for row in where(untouched, dimension=dimension):
+            key = (reference.group[row["source"]], row["cluster"])
+            own.setdefault(key, []).append(reference.sign * row["value"])
         sorted_own = {key: np.sort(np.round(values, 9)) for key, values in own.items()}
-        for row in changed:
+        for row in where(changed, dimension=dimension):
             first = before.get((row["item_id"], dimension))
-            if first is None or row["dimension"] != dimension:
-                continue
-            if reference.sign * (row["value"] - first["value"]) <= 0:
+            if first is None or reference.sign * (row["value"] - first["value"]) <= 0:
                 continue
             group = reference.group[row["source"]]
             rise = lift(
@@ -180,13 +175,10 @@ def rises(
 
 
 def _rise(row: Changed, first: Untouched, reference: Placing, rise: float) -> dict[str, Any]:
+    names = ("item_id", "source", "axis", "dimension", "rung", "strength")
+    about: Row = row
     return {
-        "item_id": row["item_id"],
-        "source": row["source"],
-        "axis": row["axis"],
-        "dimension": row["dimension"],
-        "rung": row["rung"],
-        "strength": row["strength"],
+        **{name: about[name] for name in names},
         "placed_in": reference.group[row["source"]],
         "before": first["value"],
         "after": row["value"],
@@ -201,43 +193,7 @@ def severity(verdict: VerdictsRow) -> tuple[int, int, float]:
 
     Blindness comes last, proved as it is: a judge may well be used for what it does see.
     """
-    ranks = (
-        "silent",
-        "constant",
-        "no_order",
-        "prefers_left",
-        "prefers_right",
-        "batch_dependent",
-        "order_dependent",
-        "prompt_blind",
-        "not_repeatable",
-        "reversed",
-        "rewarded",
-        "prefers_damaged",
-        "climbs",
-        "hackable",
-        "dead",
-        "worse_than_people",
-        "steadily_wrong",
-        "misses_damage",
-        "deaf",
-        "copies",
-        "halo",
-        "echoes",
-        "falls",
-        "erratic",
-        "jitters",
-        "unstable",
-        "worse_than_chance",
-        "blind_within_prompt",
-        "copies",
-        "silent_on_some",
-        "out_of_scale",
-        "stacked",
-        "unreachable",
-        "no_absolute_scale",
-    )
-    rank = ranks.index(verdict["finding"]) if verdict["finding"] in ranks else len(ranks)
+    rank = RANKS.index(verdict["finding"]) if verdict["finding"] in RANKS else len(RANKS)
     group = 2 if verdict["finding"] in BLIND else int(verdict["provisional"])
     return group, rank, -abs(verdict["value"] or 0.0)
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, WITHIN, Verdict
+from judge_audit.report.facts import placed, where
 from judge_audit.report.figures import bounded, figure_of, finite, plain, shared, turned
 from judge_audit.report.sections.ladders import verdict_of
 from judge_audit.report.sections.people_agreement import agreement_of, disagreement_of, matrices_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from judge_audit_schemas.rows import MeasuresRow
 
@@ -32,6 +33,14 @@ QUESTIONS = {
 }
 """Verdicts about a dimension compared with people, in the order a reader asks."""
 
+CHOICES = {
+    "judge": "top1_recovery",
+    "random": "top1_chance",
+    "people": "rater_top1_recovery",
+    "ties": "tie_rate",
+}
+"""Figures of choosing within a prompt, and their measures."""
+
 HINTS = frozenset({"near_copies", "reversed"})
 """Findings about people's columns that are reported even while they are open."""
 
@@ -43,10 +52,9 @@ def people_of(facts: Facts) -> dict[str, Any]:
         labelled (whether anybody has labelled), missing (what to do if not), dimensions, agreement, disagreement,
         subscores, choices and limitations; all empty if nobody has labelled.
     """
-    empty: dict[str, Any] = {"dimensions": [], "agreement": [], "disagreement": None, "subscores": None}
-    empty |= {"choices": [], "limitations": []}
-    if not facts.people_measures and not _of(facts.measures, BESIDE, "judge_agreement"):
-        return {"labelled": False, "missing": say("people.nobody"), **empty}
+    if not facts.people_measures and not where(facts.measures, check=BESIDE, measure="judge_agreement"):
+        known: dict[str, Any] = {"dimensions": [], "agreement": [], "disagreement": None, "subscores": None}
+        return {"labelled": False, "missing": say("people.nobody"), **known, "choices": [], "limitations": []}
     names = _dimension_names(facts)
     return {
         "labelled": True,
@@ -62,16 +70,10 @@ def people_of(facts: Facts) -> dict[str, Any]:
 
 def _dimension_names(facts: Facts) -> list[str]:
     """List the judge's dimensions that are compared with people, then those that only people know."""
-    own = [row["dimension"] for row in facts.verdicts if row["check"] == BESIDE]
-    own += [row["dimension"] for row in _of(facts.measures, BESIDE, "judge_agreement")]
-    declared = {name: place for place, name in enumerate(facts.card.get("dimensions") or ())}
-    ordered = sorted(dict.fromkeys(own), key=lambda name: (declared.get(name, len(declared)), name))
-    theirs = [row["dimension"] for row in facts.people_measures if row["measure"] == "alpha"]
-    return list(dict.fromkeys([*ordered, *sorted(set(theirs))]))
-
-
-def _of(rows: Iterable[MeasuresRow], check: str, measure: str) -> list[MeasuresRow]:
-    return [row for row in rows if row["check"] == check and row["measure"] == measure]
+    compared = where(facts.measures, check=BESIDE, measure="judge_agreement")
+    own = {row["dimension"] for row in (*where(facts.verdicts, check=BESIDE), *compared)}
+    theirs = {row["dimension"] for row in where(facts.people_measures, measure="alpha")}
+    return [*sorted(own, key=placed(facts.card.get("dimensions") or ())), *sorted(theirs - own)]
 
 
 def _figures(
@@ -80,11 +82,8 @@ def _figures(
     """Give the defined figures of a measure by source, of one kind if one is given."""
     return {
         row["source"]: figure_of(row)
-        for row in _of(rows, check, measure)
-        if row["rater"] == POOLED
-        and row["dimension"] == dimension
-        and kind in {None, row["kind"]}
-        and finite(row["value"]) is not None
+        for row in where(rows, check=check, measure=measure, rater=POOLED, dimension=dimension)
+        if kind in {None, row["kind"]} and finite(row["value"]) is not None
     }
 
 
@@ -108,11 +107,7 @@ def _dimension(facts: Facts, name: str) -> dict[str, Any]:
         {"source": source, **{key: by_source.get(source) for key, by_source in figures.items()}}
         for source in sorted(named, key=lambda source: (source != POOLED, source))
     ]
-    verdicts = {
-        row["measure"]: verdict_of(row)
-        for row in facts.verdicts
-        if row["dimension"] == name and row["measure"] in QUESTIONS and row["kind"] == POOLED
-    }
+    verdicts = where(facts.verdicts, dimension=name, kind=POOLED)
     single = _figures(facts.people_measures, PEOPLE_CHECK, f"{CEILING}_one_rater", name, SPEARMAN)
     part = {
         "dimension": name,
@@ -121,7 +116,7 @@ def _dimension(facts: Facts, name: str) -> dict[str, Any]:
         "ceiling_one_rater": single.get(WITHIN),
         "on_mean": _figures(facts.measures, BESIDE, "judge_on_mean", name, POOLED).get(POOLED),
         "retest": _figures(facts.measures, "retest", "retest_spearman", name).get(POOLED),
-        "verdicts": {measure: verdicts[measure] for measure in QUESTIONS if measure in verdicts},
+        "verdicts": {name: verdict_of(row) for name in QUESTIONS for row in where(verdicts, measure=name)},
     }
     return {**part, "sentence": _sentence(part), "notes": _notes(part)}
 
@@ -197,18 +192,12 @@ def beyond_lead(part: Row, measure: str) -> str:
 
 def choices_of(facts: Facts) -> list[dict[str, Any]]:
     """Give what is known of choosing within a prompt, one entry per dimension."""
-    rows = [row for row in facts.measures if row["check"] == CHOICE and row["source"] == POOLED]
+    rows = where(facts.measures, check=CHOICE, source=POOLED)
     parts = []
     known = {row["dimension"] for row in rows}
     for name in dict.fromkeys([*_dimension_names(facts), *sorted(known)]):
-        figures = {row["measure"]: figure_of(row) for row in rows if row["dimension"] == name}
-        part = {
-            "dimension": name,
-            "judge": figures.get("top1_recovery"),
-            "random": figures.get("top1_chance"),
-            "people": figures.get("rater_top1_recovery"),
-            "ties": figures.get("tie_rate"),
-        }
+        figures = {row["measure"]: figure_of(row) for row in where(rows, dimension=name)}
+        part = {"dimension": name, **{key: figures.get(measure) for key, measure in CHOICES.items()}}
         if name in known and (part["judge"] or part["ties"]):
             parts.append({**part, "sentence": _choice(part)})
     return parts
@@ -232,17 +221,13 @@ def _choice(part: Row) -> str:
 def limitations_of(facts: Facts) -> list[str]:
     """Name what limits these figures, each once with the dimensions it holds for."""
     dimensions_of_reason: dict[str, list[str]] = {}
-    for row in (*facts.people_verdicts, *(row for row in facts.verdicts if row["check"] == "missingness")):
+    for row in (*facts.people_verdicts, *where(facts.verdicts, check="missingness")):
         limits = row["verdict"] in {Verdict.FAIL, Verdict.MISSING}
         if limits or (row["verdict"] == Verdict.INCONCLUSIVE and row["finding"] in HINTS):
             dimensions_of_reason.setdefault(row["reason"], []).append(row["dimension"])
     return [
-        say("people.in_dimension", dimension=_named(names), text=reason)
+        say("people.in_dimension", dimension=", ".join(dict.fromkeys(names)), text=reason)
         if (names := [name for name in dimensions if name != POOLED])
         else reason
         for reason, dimensions in dimensions_of_reason.items()
     ]
-
-
-def _named(names: Sequence[str]) -> str:
-    return ", ".join(dict.fromkeys(names))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import OVERALL, POOLED, WITHIN
 from judge_audit.measures.agreement import LEVELS
+from judge_audit.report.facts import placed, where
 from judge_audit.report.figures import (
     Figure,
     figure_of,
@@ -45,24 +46,19 @@ SHOWN = 12
 def agreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> list[dict[str, Any]]:
     """Give agreement per dimension: equal answers next to their base rate, α at every level, Fleiss's κ.
 
-    Args:
-        rows: Rows about people.
-        names: Dimensions in the order in which they are listed.
+    Rows are about people; names are the dimensions in the order in which they are listed.
 
     Returns:
         dimension and figures; each figure has measure, level ("*" if it has none), pooled (all sources as one),
         within (over sources) and sources.
     """
     by_dimension: dict[str, dict[tuple[str, str], dict[str, Figure]]] = {}
-    for row in rows:
-        if row["measure"] in MEASURES and row["topic"] == POOLED:
+    for row in where(rows, topic=POOLED):
+        if row["measure"] in MEASURES:
             figures = by_dimension.setdefault(row["dimension"], {})
             figures.setdefault((row["measure"], row["kind"]), {})[row["source"]] = figure_of(row)
-    order = {
-        (measure, level): (place, at)
-        for place, measure in enumerate(MEASURES)
-        for at, level in enumerate((POOLED, *LEVELS))
-    }
+    place = placed(names)
+    order = list(product(MEASURES, (POOLED, *LEVELS)))
     return [
         {
             "dimension": name,
@@ -78,10 +74,10 @@ def agreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> list[dict
                         if source not in {POOLED, WITHIN}
                     },
                 }
-                for key in sorted(figures, key=lambda key: order.get(key, (len(MEASURES), 0)))
+                for key in sorted(figures, key=lambda key: order.index(key) if key in order else len(order))
             ],
         }
-        for name, figures in sorted(by_dimension.items(), key=lambda part: _place(part[0], names))
+        for name, figures in sorted(by_dimension.items(), key=lambda part: place(part[0]))
     ]
 
 
@@ -103,18 +99,16 @@ def agreement_bounds(figure: Figure, measure: str) -> str:
 def disagreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> dict[str, Any] | None:
     """Give where people disagree more than elsewhere, the clearest places first; None if nothing is known.
 
-    Args:
-        rows: Rows about people.
-        names: Dimensions in the order in which they are listed.
+    Rows and names are as for `agreement_of`.
 
     Returns:
         dimensions (the columns), whole (per dimension compared with the others), places (kind, name, and a figure per
         dimension) and sentence.
     """
-    excesses = [row for row in rows if row["measure"] == "disagreement_excess" and row["value"] is not None]
+    excesses = [row for row in where(rows, measure="disagreement_excess") if row["value"] is not None]
     if not excesses:
         return None
-    whole = {row["dimension"]: figure_of(row) for row in excesses if row["source"] == WITHIN}
+    whole = {row["dimension"]: figure_of(row) for row in where(excesses, source=WITHIN)}
     places: dict[tuple[str, str], dict[str, Figure]] = {}
     for row in excesses:
         if row["source"] != WITHIN:
@@ -123,16 +117,11 @@ def disagreement_of(rows: Iterable[MeasuresRow], names: Sequence[str]) -> dict[s
     ordered = sorted(places, key=lambda key: (min(map(_size, places[key].values())), key))
     listed = [{"kind": kind, "name": name, "cells": places[kind, name]} for kind, name in ordered]
     return {
-        "dimensions": sorted({row["dimension"] for row in excesses}, key=lambda name: _place(name, names)),
+        "dimensions": sorted({row["dimension"] for row in excesses}, key=placed(names)),
         "whole": whole,
         "places": listed,
         "sentence": _sentence(whole, listed),
     }
-
-
-def _place(name: str, names: Sequence[str]) -> tuple[int, str]:
-    """Order dimensions as given, unknown ones last."""
-    return (names.index(name) if name in names else len(names)), name
 
 
 def _size(figure: Figure) -> tuple[bool, float]:
@@ -151,21 +140,14 @@ def leaning(figure: Figure | None) -> str:
 
 def _sentence(whole: Mapping[str, Figure], places: Sequence[Row]) -> str:
     """Name where people clearly disagree more, the largest first."""
-    more = [
-        (figure["value"] or 0.0, say("people.map_dimension", dimension=name, value=excess_text(figure)))
-        for name, figure in whole.items()
-        if leaning(figure) == "more"
-    ]
-    more += [
-        (
-            figure["value"] or 0.0,
-            say("people.map_place", place=name_of(place), dimension=dimension, value=excess_text(figure)),
-        )
-        for place in places
-        for dimension, figure in place["cells"].items()
-        if leaning(figure) == "more"
-    ]
-    named = [text for _, text in sorted(more, key=lambda part: (-part[0], part[1]))[:NAMED]]
+    more: list[tuple[float, str]] = []
+    for place in ({"kind": "whole", "cells": whole}, *places):
+        for dimension, figure in place["cells"].items():
+            if leaning(figure) == "more":
+                key = "people.map_dimension" if place["kind"] == "whole" else "people.map_place"
+                words = {"dimension": dimension, "value": excess_text(figure)}
+                more.append((-(figure["value"] or 0.0), say(key, place=name_of(place), **words)))
+    named = [text for _, text in sorted(more)[:NAMED]]
     return say("people.map_most", list="; ".join(named)) if named else say("people.map_none")
 
 
@@ -198,39 +180,35 @@ def matrices_of(facts: Facts) -> dict[str, Any] | None:
     """
     theirs = [row for row in facts.people_measures if row["baseline"] in {POOLED, facts.audit["judge_id"]}]
     declared = [name for name in facts.card.get("dimensions") or () if name != OVERALL]
-    labelled = {row["dimension"] for row in theirs if row["measure"] == "alpha"}
-    alike = [name for name in declared if name in labelled]
+    labelled = {row["dimension"] for row in where(theirs, measure="alpha")}
     judge = _matrix(facts.measures, declared)
-    people = _matrix(theirs, [*alike, *sorted(labelled - set(alike))])
+    people = _matrix(theirs, sorted(labelled, key=placed(declared)))
     if judge is None:
         return None
-    verdicts = [verdict_of(row) for row in facts.verdicts if row["check"] == NAME]
     return {
         "judge": judge,
         "people": people,
-        "verdict": verdicts[0] if verdicts else None,
+        "verdict": next(map(verdict_of, where(facts.verdicts, check=NAME)), None),
         "sentences": _matrix_sentences(judge, people),
     }
 
 
 def _matrix(rows: Iterable[MeasuresRow], names: Sequence[str]) -> dict[str, Any] | None:
-    mine = [row for row in rows if row["check"] == NAME]
+    mine = where(rows, check=NAME)
     pairs = {f"{one}{BETWEEN}{other}": (one, other) for one, other in permutations(names, 2)}
     cells: list[Cell] = []
-    for row in mine:
-        if row["measure"] == "subscore_correlation" and finite(row["value"]) is not None:
+    for row in where(mine, measure="subscore_correlation"):
+        if finite(row["value"]) is not None:
             one, _, other = row["kind"].partition(BETWEEN)
             one, other = pairs.get(row["kind"], (one, other))
             cells.append({"one": one, "other": other, "source": row["source"], **figure_of(row)})
     if not cells:
         return None
     known = {name for cell in cells for name in (cell["one"], cell["other"])}
-    ordered = [name for name in names if name in known]
-    amounts = [figure_of(row) for row in mine if row["measure"] == "effective_dimensions"]
     return {
-        "names": ordered + sorted(known - set(ordered)),
+        "names": sorted(known, key=placed(names)),
         "cells": cells,
-        "effective": amounts[0] if amounts else None,
+        "effective": next(map(figure_of, where(mine, measure="effective_dimensions")), None),
     }
 
 
@@ -259,11 +237,5 @@ def amount(figure: Figure) -> str:
 
 def correlation_of(matrix: Row, one: str, other: str) -> Row | None:
     """Find the correlation of two dimensions over sources."""
-    return next(
-        (
-            cell
-            for cell in matrix["cells"]
-            if cell["source"] == POOLED and {cell["one"], cell["other"]} == {one, other}
-        ),
-        None,
-    )
+    cells = where(matrix["cells"], source=POOLED)
+    return next((cell for cell in cells if {cell["one"], cell["other"]} == {one, other}), None)

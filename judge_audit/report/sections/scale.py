@@ -10,6 +10,7 @@ from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, Capability, Verdict
 from judge_audit.decisions.standings import capability_of
 from judge_audit.measures.scale import FEW_LEVELS, levels
+from judge_audit.report.facts import where
 from judge_audit.report.percentiles import scores_by_source
 from judge_audit.report.sections.ladders import verdict_of
 
@@ -30,7 +31,7 @@ REFUSED = ("averages", "thresholds")
 
 def scale_of(facts: Facts, dimension: str) -> dict[str, Any]:
     """Give the histogram of a dimension and what its scale can carry."""
-    rows = [row for row in facts.verdicts if row["check"] == "scale" and row["dimension"] == dimension]
+    rows = where(facts.verdicts, check="scale", dimension=dimension)
     return {
         "dimension": dimension,
         "histogram": histogram(facts.untouched, dimension, facts.card, facts.measures),
@@ -47,9 +48,8 @@ def refused_of(verdicts: Sequence[VerdictsRow]) -> dict[str, Any] | None:
     if capability_of(verdicts) == Capability.ABSOLUTE:
         return None
     dimensions_of: dict[str, list[str]] = {}
-    for row in verdicts:
-        absolute = row["check"] == "scale" and row["measure"] == "absolute"
-        if absolute and row["verdict"] != Verdict.PASS:
+    for row in where(verdicts, check="scale", measure="absolute"):
+        if row["verdict"] != Verdict.PASS:
             dimensions_of.setdefault(row["reason"], []).append(row["dimension"])
     reasons = [{"dimensions": names, "reason": reason} for reason, names in dimensions_of.items()]
     unknown = {"dimensions": [], "reason": say("people.refused_unknown")}
@@ -95,11 +95,8 @@ def _edges(every: list[float], card: Row) -> Floats:
 
 def _pile(measures: Sequence[MeasuresRow], dimension: str, source: str) -> dict[str, Any] | None:
     """Find the pile of a source, or the pooled one, among the measures."""
-    piles = {
-        row["measure"]: row
-        for row in measures
-        if row["check"] == "scale" and row["source"] == source and row["dimension"] == dimension
-    }
+    rows = where(measures, check="scale", source=source, dimension=dimension)
+    piles = {row["measure"]: row for row in rows}
     if not {"pile", "pile_low", "pile_high"} <= set(piles):
         return None
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from judge_audit.report.facts import placed, where
 from judge_audit.report.figures import finite
 from judge_audit.report.sections.ladders import verdict_of
 
@@ -22,27 +23,21 @@ QUESTIONS = ("repeat", "batch", "copy", "border", "aspect", "orientation", "prom
 def sight_of(facts: Facts, axes: Sequence[str]) -> dict[str, Any]:
     """Gather what is known of the judge's sight.
 
-    Args:
-        facts: The audit's rows.
-        axes: Names of the axes, in order.
-
     Returns:
         `answers`: one entry per question and dimension, a verdict with the sizes of the change; `ladders`: per axis
         and dimension the smallest strength that moves most scores, the share of rungs that move nothing at all,
         and whether the ladder is provably outside what the judge looks at.
     """
-    verdicts = [row for row in facts.verdicts if row["check"] == NAME]
-    measures = [row for row in facts.measures if row["check"] == NAME]
+    verdicts, measures = where(facts.verdicts, check=NAME), where(facts.measures, check=NAME)
     answers = [
         {"question": question, **verdict_of(row), **_sizes(question, row["dimension"], measures)}
         for question in QUESTIONS
-        for row in verdicts
-        if row["measure"] == f"{question}_moved"
+        for row in where(verdicts, measure=f"{question}_moved")
     ]
-    unseen = {(row["axis"], row["dimension"]) for row in verdicts if row["finding"] == "unseen"}
+    unseen = {(row["axis"], row["dimension"]) for row in where(verdicts, finding="unseen")}
     values = {(row["axis"], row["dimension"], row["measure"]): finite(row["value"]) for row in measures}
-    order = {name: place for place, name in enumerate(axes)}
-    keys = {(row["axis"], row["dimension"]) for row in measures if row["measure"] == "unseen_share"}
+    place = placed(axes)
+    keys = {(row["axis"], row["dimension"]) for row in where(measures, measure="unseen_share")}
     ladders = [
         {
             "axis": axis,
@@ -51,7 +46,7 @@ def sight_of(facts: Facts, axes: Sequence[str]) -> dict[str, Any]:
             "unseen_share": values.get((axis, dimension, "unseen_share")),
             "unseen": (axis, dimension) in unseen,
         }
-        for axis, dimension in sorted(keys, key=lambda key: (order.get(key[0], len(order)), key))
+        for axis, dimension in sorted(keys, key=lambda key: (place(key[0]), key[1]))
     ]
     return {"answers": answers, "ladders": ladders}
 
@@ -60,8 +55,8 @@ def _sizes(question: str, dimension: str, measures: Sequence[MeasuresRow]) -> di
     """Give the median and the largest change, in points and in robust SDs; None where there is none."""
     sizes = {
         (row["measure"], row["kind"]): finite(row["value"])
-        for row in measures
-        if row["dimension"] == dimension and row["measure"].startswith(f"{question}_change")
+        for row in where(measures, dimension=dimension)
+        if row["measure"].startswith(f"{question}_change")
     }
     return {
         f"{kind}_{unit}": sizes.get((f"{question}_change{suffix}", kind))

@@ -9,6 +9,7 @@ from judge_audit.core.formatting import number_text, percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, SMALL
 from judge_audit.report.charts.forest import Group, Line, forest
+from judge_audit.report.facts import where
 from judge_audit.report.figures import UNKNOWN, figure_of
 from judge_audit.report.sections.ladders import verdict_of
 
@@ -31,41 +32,36 @@ LIFTS = {EDGE: "edge_lift", TOP: "top_lift"}
 
 def source_stability_of(facts: Facts) -> list[dict[str, Any]]:
     """Put together what is known of differences between sources, one entry per dimension and effect."""
-    verdicts = [row for row in facts.verdicts if row["check"] == NAME]
-    parts = []
-    for dimension in dict.fromkeys(row["dimension"] for row in verdicts):
-        for effect in EFFECTS:
-            own = [
-                verdict_of(row)
-                for row in verdicts
-                if row["dimension"] == dimension and row["measure"] == f"{effect}_difference"
-            ]
-            if own:
-                axes = _axes(facts, effect, dimension)
-                part = {"dimension": dimension, "effect": effect, "verdict": own[0], "axes": axes}
-                parts.append({**part, "margin": facts.limits["stability.difference"]})
-    return parts
+    verdicts = where(facts.verdicts, check=NAME)
+    return [
+        {
+            "dimension": dimension,
+            "effect": effect,
+            "verdict": verdict_of(row),
+            "axes": _axes(facts, effect, dimension),
+            "margin": facts.limits["stability.difference"],
+        }
+        for dimension in dict.fromkeys(row["dimension"] for row in verdicts)
+        for effect in EFFECTS
+        for row in where(verdicts, dimension=dimension, measure=f"{effect}_difference")[:1]
+    ]
 
 
 def _axes(facts: Facts, effect: str, dimension: str) -> list[dict[str, Any]]:
     """Give every axis that two sources have, the one with the source furthest apart first."""
-    mine = [row for row in facts.measures if row["dimension"] == dimension and row["kind"] == POOLED]
-    own = [row for row in mine if row["check"] == NAME]
+    mine = where(facts.measures, dimension=dimension, kind=POOLED)
+    own = where(mine, check=NAME)
 
     def of(measure: str, axis: str) -> dict[str, Figure]:
-        return {
-            row["source"]: figure_of(row) for row in own if row["measure"] == measure and row["axis"] == axis
-        }
+        return {row["source"]: figure_of(row) for row in where(own, measure=measure, axis=axis)}
 
     margin = facts.limits["stability.difference"]
     axes = []
-    for axis in dict.fromkeys(row["axis"] for row in own if row["measure"] == f"{effect}_drift"):
+    for axis in dict.fromkeys(row["axis"] for row in where(own, measure=f"{effect}_drift")):
         lifts = {
             row["source"]: figure_of(row)
-            for row in mine
-            if row["measure"] == LIFTS[effect]
-            and row["axis"] == axis
-            and row["source"] not in {POOLED, SMALL}
+            for row in where(mine, measure=LIFTS[effect], axis=axis)
+            if row["source"] not in {POOLED, SMALL}
         }
         drift, left_out = of(f"{effect}_drift", axis), of(f"{effect}_left_out", axis)
         sources = [

@@ -49,11 +49,7 @@ def strips_of(con: duckdb.DuckDBPyConnection, facts: Facts, axes: Mapping[str, A
     """Choose what to show of each axis: the picture whose visible point is the middle one, and some rungs.
 
     Where nobody can say what is visible, a picture that is shown for other axes too, else the first by name.
-
-    Args:
-        con: A connection to the lake.
-        facts: What the report reads from it.
-        axes: The axes by name; one that is not among them cannot be drawn again.
+    An axis that is not among `axes` cannot be drawn again and is left out.
 
     Returns:
         Rows with axis, item_id, source, region ("" for the whole picture), fine (whether only the middle is

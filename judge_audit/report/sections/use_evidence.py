@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.formatting import percent
 from judge_audit.core.messages import say
 from judge_audit.core.vocabulary import POOLED, Verdict
 from judge_audit.report.charts.use_charts import LIFT, SHARE
+from judge_audit.report.facts import where
 from judge_audit.report.figures import figure_of, finite
 from judge_audit.report.sections.ladders import verdict_of
 
@@ -64,8 +66,7 @@ def use_evidence_of(facts: Facts) -> list[dict[str, Any]]:
     for check, scale in SCALES.items():
         shown = [entry for entry in SHOWN if entry.check == check]
         drawn = {(entry.measure, entry.kind) for entry in shown}
-        measures = [row for row in facts.measures if row["check"] == check]
-        verdicts = [row for row in facts.verdicts if row["check"] == check]
+        measures, verdicts = where(facts.measures, check=check), where(facts.verdicts, check=check)
         known = dict.fromkeys(row["dimension"] for row in measures if (row["measure"], row["kind"]) in drawn)
         parts += [
             {
@@ -73,7 +74,7 @@ def use_evidence_of(facts: Facts) -> list[dict[str, Any]]:
                 "dimension": dimension,
                 "scale": scale,
                 "rows": [row for entry in shown for row in _rows(entry, measures, verdicts, dimension)],
-                "verdicts": [verdict_of(row) for row in verdicts if row["dimension"] == dimension],
+                "verdicts": [verdict_of(row) for row in where(verdicts, dimension=dimension)],
                 "named": _named(measures) if check == "review" else "",
                 "weeks": _weeks(facts) if check == "appeals" else [],
             }
@@ -87,13 +88,8 @@ def _rows(
     shown: Shown, measures: Sequence[MeasuresRow], verdicts: Sequence[VerdictsRow], dimension: str
 ) -> list[dict[str, Any]]:
     """Give a figure over all with the limit it is compared with, then by source."""
-    own = [
-        row
-        for row in measures
-        if (row["measure"], row["kind"]) == (shown.measure, shown.kind)
-        and row["dimension"] == dimension
-        and finite(row["value"]) is not None
-    ]
+    own = where(measures, measure=shown.measure, kind=shown.kind, dimension=dimension)
+    own = [row for row in own if finite(row["value"]) is not None]
     limits = _limits(verdicts, shown, dimension)
     rows = []
     for row in sorted(own, key=lambda row: (row["source"] != POOLED, row["source"])):
@@ -106,9 +102,8 @@ def _rows(
 def _limits(verdicts: Sequence[VerdictsRow], shown: Shown, dimension: str) -> dict[str, float | None]:
     """Find the limits of a figure; that of the top has a verdict of another name."""
     named = "top_pass_rate" if (shown.measure, shown.kind) == ("pass_rate", "top") else shown.measure
-    for row in verdicts:
-        kinds = {shown.kind, POOLED}
-        if row["measure"] == named and row["dimension"] == dimension and row["kind"] in kinds:
+    for row in where(verdicts, measure=named, dimension=dimension):
+        if row["kind"] in {shown.kind, POOLED}:
             return {name: finite(row[name]) for name in ("limit_low", "limit_high")}
     return {}
 
@@ -116,13 +111,10 @@ def _limits(verdicts: Sequence[VerdictsRow], shown: Shown, dimension: str) -> di
 def _named(measures: Sequence[MeasuresRow]) -> str:
     """Say which dimensions and axes reviewers found wanting at the top."""
     shares: dict[str, list[tuple[str, float, int]]] = {"pass_rate": [], "axis_share": []}
-    for row in measures:
+    for row in where(measures, kind="top", source=POOLED):
         name = row["dimension"] if row["measure"] == "pass_rate" else row["axis"]
-        share = row["value"]
-        if share is None:
-            continue
-        if row["measure"] in shares and row["kind"] == "top" and row["source"] == POOLED and name != POOLED:
-            shares[row["measure"]].append((name, share, row["n"]))
+        if row["measure"] in shares and row["value"] is not None and name != POOLED:
+            shares[row["measure"]].append((name, row["value"], row["n"]))
     sentences = []
     for measure, key in (("pass_rate", "by_dimension"), ("axis_share", "by_axis")):
         if shares[measure]:
@@ -138,10 +130,9 @@ def _weeks(facts: Facts) -> list[dict[str, Any]]:
     for measure, verdict in (("appeal_rate", "appeal_trend"), ("settled_overturn_rate", "overturn_trend")):
         points = [
             {"week": row["kind"], **figure_of(row)}
-            for row in sorted(facts.curves, key=lambda row: row["rung"])
-            if row["check"] == "appeals" and row["measure"] == measure
+            for row in sorted(where(facts.curves, check="appeals", measure=measure), key=itemgetter("rung"))
         ]
-        rises = any(row["measure"] == verdict and row["verdict"] == Verdict.FAIL for row in facts.verdicts)
+        rises = bool(where(facts.verdicts, measure=verdict, verdict=Verdict.FAIL))
         if len(points) > 1:
             series.append({"measure": measure, "points": points, "rises": rises})
     return series

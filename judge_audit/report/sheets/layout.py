@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO
@@ -135,11 +134,6 @@ def png_of(sheet: Pixels) -> bytes:
     file = BytesIO()
     Image.fromarray(sheet).save(file, "PNG")
     return file.getvalue()
-
-
-def png_uri(sheet: Pixels) -> str:
-    """Store a sheet as a data URI for a page."""
-    return "data:image/png;base64," + base64.b64encode(png_of(sheet)).decode("ascii")
 
 
 def scaled(pixels: Pixels, factor: float, larger: int = cv2.INTER_LINEAR) -> Pixels:

@@ -44,13 +44,7 @@ FULL_COLOUR = 95
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An original and its changed copy as data URIs.
-
-    Attributes:
-        original: The original.
-        changed: Its changed copy.
-        width: Width of the copy in percent of the original's; below 100 for a crop.
-    """
+    """An original and its changed copy as data URIs; `width` is the copy's, in percent (below 100 for a crop)."""
 
     original: str
     changed: str
@@ -59,12 +53,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A small picture.
-
-    Attributes:
-        uri: The picture as a data URI.
-        width: Its width in percent of the original's; below 100 for a crop.
-    """
+    """A small picture as a data URI, with its width in percent of the original's; below 100 for a crop."""
 
     uri: str
     width: float
@@ -73,12 +62,9 @@ class Tile:
 def readable(
     rows: Iterable[Row], pixels: Reader | None, masks: Masks | None = None
 ) -> Iterator[tuple[Row, Pixels, Scratch]]:
-    """Give the rows whose pictures can be read, with the pixels and a scratch that has begun on them.
+    """Give the rows (with item_id) whose pictures can be read, with pixels and a scratch that has begun on them.
 
-    Args:
-        rows: Rows with item_id.
-        pixels: Reads a picture; None reads none.
-        masks: Reads a mask.
+    Without a reader of pictures there are none.
     """
     scratch = Scratch()
     for row in rows if pixels is not None else ():
@@ -94,17 +80,7 @@ def readable(
 def pictures_of(
     movers: Sequence[Row], pixels: Reader | None, axes: Mapping[str, Axis], masks: Masks | None = None
 ) -> dict[tuple[str, str, float], Pair]:
-    """Draw the movers again; one whose axis is gone is left out.
-
-    Args:
-        movers: Rows with item_id, axis and strength.
-        pixels: Reads a picture; None draws nothing.
-        axes: The axes by name.
-        masks: Reads a mask.
-
-    Returns:
-        Pairs by item, axis and strength.
-    """
+    """Draw the movers again, by item, axis and strength; one whose axis is gone is left out."""
     drawable = [row for row in movers if row["axis"] in axes]
     pairs: dict[tuple[str, str, float], Pair] = {}
     for row, original, scratch in readable(drawable, pixels, masks):
@@ -117,22 +93,9 @@ def pictures_of(
 def draw_worst(
     parts: Sequence[Row], pixels: Reader | None, axes: Mapping[str, Axis]
 ) -> dict[tuple[str, str], Pair]:
-    """Draw the worst cases of the hack forecast, before and after; one of whose axes is gone is left out.
-
-    Args:
-        parts: Entries of `hacking` in the document.
-        pixels: Reads a picture; None draws nothing.
-        axes: The axes by name.
-
-    Returns:
-        Pairs by item and recipe.
-    """
-    rows = [
-        row
-        for part in parts
-        for row in part["worst"]
-        if all(dose.axis in axes for dose in read_recipe(row["recipe"]))
-    ]
+    """Draw the worst cases of the entries of `hacking`, by item and recipe; one of whose axes is gone is left out."""
+    worst = [row for part in parts for row in part["worst"]]
+    rows = [row for row in worst if all(dose.axis in axes for dose in read_recipe(row["recipe"]))]
     pairs: dict[tuple[str, str], Pair] = {}
     further = Scratch()
     for row, original, scratch in readable(rows, pixels):
@@ -149,17 +112,7 @@ def _pair(original: Pixels, changed: Pixels, width: float) -> Pair:
 def draw_strips(
     strips: Sequence[Row], pixels: Reader | None, axes: Mapping[str, Axis], masks: Masks | None = None
 ) -> dict[str, list[Tile]]:
-    """Draw the originals of the strips and their rungs again.
-
-    Args:
-        strips: Entries of `strips` in the document.
-        pixels: Reads a picture; None draws nothing.
-        axes: The axes by name.
-        masks: Reads a mask.
-
-    Returns:
-        Tiles by axis: the original's, then one per rung shown.
-    """
+    """Draw the entries of `strips` again: by axis the tile of the original, then one per rung shown."""
     tiles: dict[str, list[Tile]] = {}
     for row, original, scratch in readable(strips, pixels, masks):
         axis = axes[row["axis"]]
@@ -175,11 +128,7 @@ def _tile(pixels: Pixels, original: tuple[int, ...], *, fine: bool) -> Tile:
 
 
 def draw_pairs(shown: Sequence[Row], members: Members | None) -> dict[str, list[str]]:
-    """Draw the deliberate mismatches that are shown.
-
-    Args:
-        shown: Rows with pair_id and what table `mismatches` says of the pair.
-        members: Gives the pixels of the intact and the damaged member; None draws nothing.
+    """Draw the deliberate mismatches that are shown, rows with what table `mismatches` says of them.
 
     Returns:
         Data URIs by pair_id: intact, damaged and, where the two are of one size or one is cut of the other, their
@@ -221,22 +170,12 @@ def _mismatch_tiles(row: Row, intact: Pixels, damaged: Pixels) -> list[Pixels]:
 
 
 def data_uri(pixels: Pixels, factor: float) -> str:
-    """Store a picture as a JPEG data URI, scaled by a factor of at most 1.
-
-    Args:
-        pixels: 8-bit sRGB, shape (height, width, 3).
-        factor: What to multiply its sides by.
-    """
+    """Store a picture (8-bit sRGB) as a JPEG data URI, its sides multiplied by a factor of at most 1."""
     return jpeg_uri(scaled(pixels, factor) if factor < 1 else pixels, QUALITY)
 
 
 def jpeg_uri(pixels: Pixels, quality: int) -> str:
-    """Store a picture as a JPEG data URI.
-
-    Args:
-        pixels: 8-bit sRGB, shape (height, width, 3).
-        quality: JPEG quality; from 95 on colour keeps its full resolution.
-    """
+    """Store a picture (8-bit sRGB) as a JPEG data URI; from quality 95 on colour keeps its full resolution."""
     flat = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
     how = [cv2.IMWRITE_JPEG_QUALITY, quality]
     if quality >= FULL_COLOUR:

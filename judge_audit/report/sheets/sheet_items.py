@@ -42,13 +42,9 @@ def ladders_of_file(
     Args:
         path: The items file.
         axis: The axis.
-        count: How many items: those that would carry ladders were there no more.
+        count: How many items: those that `chosen_pictures` takes, which refuses what it refuses here too.
         seed: The audit's seed.
         readings: A readings file, "" if nobody has read.
-
-    Raises:
-        InputError: If a column is missing, or one of the chosen pictures or masks cannot be used.
-        UsageError: If a file cannot be read.
     """
     chosen = chosen_pictures(path, count=count, seed=seed)
     read = _read_zones(axis, chosen.rows, readings, seed) if readings else {}
@@ -59,12 +55,7 @@ def ladders_of_file(
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A few items of an items file.
-
-    Attributes:
-        rows: Every row of the file.
-        pictures: Row, pixels and, where there is one, mask of each item that was chosen.
-    """
+    """Every row of an items file, and row, pixels and mask (where there is one) of each item that was chosen."""
 
     rows: Sequence[Row]
     pictures: Sequence[tuple[Row, NDArray[np.uint8], NDArray[np.bool_] | None]]
@@ -119,12 +110,7 @@ def ladder_of(
 ) -> Ladder:
     """Put an item with its zone, by readings if there are any, else by the models.
 
-    Args:
-        row: The item's item_id and source.
-        pixels: Its pixels.
-        axis: The axis.
-        mask: Its mask, if it has one.
-        zone: perceptible_low, perceptible_high and objectionable by readings; None asks the models.
+    Of the row item_id and source are used, of the zone perceptible_low, perceptible_high and objectionable.
     """
     item = {"mask_digest": mask_digest(mask) if mask is not None else None}
     region = region_of(axis, item)
@@ -180,18 +166,7 @@ def show_pairs(kind: Kind, materials: Sequence[Material]) -> list[PairShown]:
 
 
 def materials_of_file(path: str | Path, *, count: int, seed: int, rules: BrandRules | None) -> list[Material]:
-    """Take a few items of an items file; no other picture is read.
-
-    Args:
-        path: The items file.
-        count: How many items.
-        seed: The audit's seed.
-        rules: The team's brand rules.
-
-    Raises:
-        InputError: If a column is missing, or one of the chosen pictures or masks cannot be used.
-        UsageError: If the file cannot be read.
-    """
+    """Take a few items of an items file, as `chosen_pictures` does, with the team's brand rules."""
     chosen = chosen_pictures(path, count=count, seed=seed)
     prompts = tuple((row.get("topic", ""), row["prompt"]) for row in chosen.rows)
     return [Material(row, pixels, seed, mask, rules, prompts) for row, pixels, mask in chosen.pictures]

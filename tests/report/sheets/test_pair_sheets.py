@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from judge_audit.core.errors import InputError
-from judge_audit.report.sheets.layout import png_of, png_uri
+from judge_audit.report.sheets.layout import png_of
 from judge_audit.report.sheets.pair_sheet import (
     GAIN,
     PairShown,
@@ -38,7 +38,7 @@ def test_every_kind_has_a_sheet_of_demo_pictures_and_scenes(name):
     sheet = draw_pair_sheet(kind, shown)
     assert sheet.shape[1] < 1500
     assert np.array_equal(sheet, np.asarray(Image.open(io.BytesIO(png_of(draw_pair_sheet(kind, shown))))))
-    assert png_uri(draw_pair_sheet(kind, shown[:1])).startswith("data:image/png;base64,")
+    assert png_of(draw_pair_sheet(kind, shown[:1])).startswith(b"\x89PNG")
 
 
 def test_items_without_a_pair_are_named_and_more_pairs_make_it_longer():
