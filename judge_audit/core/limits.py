@@ -150,6 +150,22 @@ def recorded_limits(configuration: str | None) -> Limits:
     )
 
 
+def refused_limits(configuration: str | None) -> list[str]:
+    """Name the recorded overrides that nothing may override: beyond their bounds, or no number.
+
+    Args:
+        configuration: Column `configuration` of `audits`; an earlier version may have recorded anything.
+    """
+    content = json.loads(configuration or "{}").get("limits") or {}
+    rules = limit_rules()
+    return sorted(
+        name
+        for name, given in content.items()
+        if name in rules
+        and (not _is_number(value := _value(given)) or not rules[name].low <= value <= rules[name].high)
+    )
+
+
 def changed_limits(configuration: str | None) -> list[ChangedLimit]:
     """Give the limits of an audit that are not the shipped ones, by name.
 

@@ -13,6 +13,8 @@ from judge_audit.core.errors import UsageError
 from judge_audit.core.tables import from_rows, rows_of
 from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import Position, Standing
+from judge_audit.decisions.gate.builtin_answers import BOUNDS
+from judge_audit.decisions.gate.model import RESERVED
 from judge_audit.decisions.lineage import lineage_of
 from judge_audit.decisions.standings import POSITION_ROW
 from judge_audit.lake.audits import names_of
@@ -168,6 +170,10 @@ def _see(approver: Approver, answer: Answer) -> None:
             "If it takes over from an approved judge of another origin: --succeeds JUDGE_ID."
         )
     blocking = _names(row for row in answer.blocking if not (approver.first and answer.compares(row)))
+    if f"{RESERVED}/{BOUNDS}" in blocking:
+        raise UsageError(
+            "a limit of the audit is beyond its hard bounds, and nobody can approve that: audit again."
+        )
     strangers = sorted(set(approver.despite) - set(blocking))
     if strangers:
         raise UsageError(

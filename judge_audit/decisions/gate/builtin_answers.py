@@ -6,9 +6,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from judge_audit.core.clocks import TOLERANCE
-from judge_audit.core.limits import changed_limits, limit_rules, read_limits, recorded_limits
+from judge_audit.core.limits import changed_limits, limit_rules, read_limits, recorded_limits, refused_limits
 from judge_audit.core.messages import say
 from judge_audit.decisions.gate.model import CANNOT, CRITICAL, OPEN, RESERVED, SHUT
+
+BOUNDS = "limits_within_bounds"
+"""The expectation that no recorded limit leaves its hard bounds; nobody can take it on."""
 
 SHOWN = 3
 """Convictions that are named; the rest are counted."""
@@ -38,14 +41,24 @@ def builtin_row(name: str, state: str, **parts: str) -> Row:
     return {**row, **parts}
 
 
-def lasts(audit: AuditsRow) -> timedelta:
-    """Say how long a certificate of an audit holds, by the limit in force when it was made."""
-    return timedelta(days=recorded_limits(audit["configuration"])["certificate.days"])
+def lasts(audit: AuditsRow, approved: AuditsRow | None = None) -> timedelta:
+    """Say how long a certificate of an audit holds.
+
+    A longer time than shipped counts only where an audit with it was approved: nobody lengthens it alone.
+
+    Args:
+        audit: Row of `audits`.
+        approved: That of the approved audit, None if there is none.
+    """
+    name = "certificate.days"
+    own = recorded_limits(audit["configuration"])[name]
+    most = max(read_limits()[name], recorded_limits(approved["configuration"])[name] if approved else 0.0)
+    return timedelta(days=min(own, most))
 
 
-def fresh(candidate: AuditsRow, question: Question) -> Row:
+def fresh(candidate: AuditsRow, question: Question, approved: AuditsRow | None) -> Row:
     """See that the evidence is no older than its certificate would last, and not from the future."""
-    ended, days = candidate["ended_at"], lasts(candidate)
+    ended, days = candidate["ended_at"], lasts(candidate, approved)
     state, reason = OPEN, ""
     if ended is None:
         state, reason = CANNOT, say("gate.own.fresh.reason_unfinished", candidate=question.candidate)
@@ -96,31 +109,45 @@ def suites_as_recorded(recorded: Mapping[str, str], loaded: Mapping[str, str]) -
     )
 
 
-def limits_no_looser(candidate: AuditsRow, approved: AuditsRow | None) -> Row:
+def limits_no_looser(candidate: AuditsRow, approved: AuditsRow | None) -> list[Row]:
     """See that no limit is looser than at the approval, or than shipped where nothing is approved.
 
     Args:
         candidate: Row of `audits`.
         approved: That of the approved audit, None if there is none.
+
+    Returns:
+        A row for each limit that is, so that each is taken on by its own name, and one for those beyond their bounds,
+        which nobody can take on.
     """
     before = recorded_limits(approved["configuration"]) if approved else read_limits()
     now = recorded_limits(candidate["configuration"])
     owners = {one.name: one for one in changed_limits(candidate["configuration"])}
-    parts = []
+    key = "approved" if approved else "shipped"
+    rows = []
     for name in now.looser_than(before):
         own = owners.get(name)
-        who = (
-            say("gate.own.limits_no_looser.owner", owner=own.owner, reason=own.reason)
-            if own and own.owner
-            else ""
+        who = say("gate.own.limits.owner", owner=own.owner, reason=own.reason) if own and own.owner else ""
+        part = f"{name} {before[name]:g} → {now[name]:g}{who} ({limit_rules()[name].meaning})"
+        rows.append(
+            builtin_row(
+                f"limit {name}",
+                SHUT,
+                reason=say(f"gate.own.limits.reason_{key}", list=part),
+                remedy=say("gate.own.limits.remedy", name=name),
+                observed=f"{now[name]:g}",
+                expected=f"{before[name]:g}",
+            )
         )
-        parts.append(f"{name} {before[name]:g} → {now[name]:g}{who} ({limit_rules()[name].meaning})")
-    key = "approved" if approved else "shipped"
-    return builtin_row(
-        "limits_no_looser",
-        SHUT if parts else OPEN,
-        reason=say(f"gate.own.limits_no_looser.reason_{key}", list="; ".join(parts)) if parts else "",
-        remedy=say("gate.own.limits_no_looser.remedy") if parts else "",
-        observed=str(len(parts)),
-        expected=say(f"gate.own.limits_no_looser.expected_{key}"),
+    refused = refused_limits(candidate["configuration"])
+    rows.append(
+        builtin_row(
+            BOUNDS,
+            SHUT if refused else OPEN,
+            reason=say("gate.own.limits.beyond", list=", ".join(refused)) if refused else "",
+            remedy=say("gate.own.limits.again") if refused else "",
+            observed=str(len(refused)),
+            expected=say("gate.own.limits.expected"),
+        )
     )
+    return rows

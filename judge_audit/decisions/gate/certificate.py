@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +20,13 @@ from judge_audit_schemas.rows import (
 )
 
 from judge_audit.core.digests import canonical_json, row_digest, text_digest
-from judge_audit.core.limits import changed_limits, recorded_limits
+from judge_audit.core.limits import changed_limits
 from judge_audit.core.messages import knows, say
 from judge_audit.core.tables import definition, rows_of
 from judge_audit.core.version import __version__
 from judge_audit.core.vocabulary import Position, Standing
 from judge_audit.decisions.gate.approvals import SCREENING
+from judge_audit.decisions.gate.builtin_answers import lasts
 from judge_audit.decisions.gate.model import OPEN
 from judge_audit.decisions.gate.summary import document_of
 from judge_audit.decisions.judge_change import difference, draw_sample, replay
@@ -36,6 +36,7 @@ from judge_audit.lake.evidence import audit_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
 
     from judge_audit.decisions.gate.model import Answer, Question
     from judge_audit.decisions.standings import Use
@@ -63,6 +64,7 @@ NAMED_UP_TO = 2_000
 """Tables with no more rows than this are digested row by row too, so that a changed row can be named."""
 
 ROW_CHARS = 16
+COMPLETE = "complete"
 ACCEPTANCE = "acceptance"
 """The use in which nobody looks, and which therefore needs a sign-off."""
 
@@ -338,12 +340,12 @@ def holding(lake: Lake, question: Question) -> list[SignoffsRow]:
 
 def expiry(lake: Lake, audit: AuditsRow, question: Question) -> datetime | None:
     """Say when what an audit showed has grown old, or its first sign-off ends; None while it runs."""
-    limits = recorded_limits(audit["configuration"])
     ended: datetime | None = audit["ended_at"]
     if ended is None:
         return None
     ends: list[datetime] = [row["expires_at"] for row in holding(lake, question)]
-    return min([ended + timedelta(days=limits["certificate.days"]), *ends])
+    approved = rows_of(lake.read("audits", audit_id=question.baseline, status=COMPLETE), AuditsRow)
+    return min([ended + lasts(audit, approved[0] if approved else None), *ends])
 
 
 def iso(time: datetime | None) -> str | None:

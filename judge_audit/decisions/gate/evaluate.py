@@ -138,7 +138,7 @@ def ask_gate(
     question = Question(audit_id, held, use, now, audit_digest(lake, audit_id), tuple(signed))
     approval = approved_before(lake, candidate, use, now, against.succeeds)
     rows = _builtin_answers(lake, candidate, question, suites, approval)
-    rows.append(limits_no_looser(candidate, audit_of(lake, approval["audit_id"]) if approval else None))
+    rows += limits_no_looser(candidate, audit_of(lake, approval["audit_id"]) if approval else None)
     rows.append(convictions_lifted(candidate, _standing(lake, candidate, team.uses.get(use))))
     if team.recorded or team.suites:
         rows.append(suites_as_recorded(team.recorded, team.suites))
@@ -259,7 +259,10 @@ def _builtin_answers(
         suites: The suites that will be asked.
         newest: The newest approval of the candidate's lineage for the use.
     """
-    rows = [_complete(candidate, question), fresh(candidate, question)]
+    rows = [
+        _complete(candidate, question),
+        fresh(candidate, question, audit_of(lake, newest["audit_id"]) if newest else None),
+    ]
     if not suites:
         said = {part: say(f"gate.own.suites.{part}") for part in ("expected", "reason", "remedy")}
         rows.append(builtin_row("suites", CANNOT, observed="0", **said))
