@@ -321,7 +321,8 @@ def _require(
     held.open_ += [say("standings.suspected", reason=row["reason"]) for row in suspected]
     if (proved and not lacking) or firm:
         return
-    if requirement.waived == context and not suspected:
+    # Evidence that was asked for and is missing may be waived; a verdict that is not there may be one that was removed.
+    if requirement.waived == context and found and not suspected:
         held.noted.append(say("standings.waived", missing=requirement.missing))
     else:
         held.missing.append(_lacking(requirement, found, lacking))

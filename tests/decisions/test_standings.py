@@ -132,6 +132,7 @@ def test_blindness_by_itself_bars_nothing():
 
 def test_inside_the_team_ranking_is_a_sieve_without_peoples_choices_and_outside_it_is_not():
     kept = [row for row in everything() if row["check"] != "choices"]
+    kept.append(verdict("choices", "first_choice", "missing"))
     inside = {row["use"]: row for row in stand(builtin_uses(), kept, "internal")}
     assert inside["ranking"]["standing"] == "allowed"
     assert "Used inside only" in inside["ranking"]["reasons"][0]
@@ -245,7 +246,9 @@ def test_the_reason_that_is_there_is_named_and_not_another_one():
 
 
 def test_missing_evidence_is_waived_inside_the_team_and_a_conviction_never_is():
-    without = [row for row in whole() if row["check"] != "choices"]
+    gone = [row for row in whole() if row["check"] != "choices"]
+    assert by_use(gone, context="internal")["ranking"]["standing"] == "unproven"
+    without = [*gone, verdict("choices", "first_choice", "missing")]
     assert by_use(without, context="internal")["ranking"]["standing"] == "allowed"
     convicted = [*without, verdict("choices", "first_choice", "fail")]
     assert by_use(convicted, context="internal")["ranking"]["standing"] == "barred"
