@@ -268,6 +268,8 @@ def _standing(use: Use, verdicts: Sequence[Mapping[str, Any]], context: str, sco
         if f"{requirement.check}.{requirement.measure}" not in left_out:
             _require(held, requirement, verdicts, context, scope)
     for bar in use.bars:
+        if bar.of_comparers and COMPARES not in scope.cannot:
+            continue
         if f"{bar.check}.{bar.measure}" not in left_out:
             _see_bar(held, bar, _asked(verdicts, bar.check, bar.measure), scope)
     held.missing += [say("standings.dropped", source=name) for name in sorted(scope.dropped)]
@@ -354,12 +356,26 @@ def _kinds_tried(verdicts: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(str(row.get("kind", POOLED)).partition(" (")[0] for row in rows)
 
 
+def _unclimbed(found: Sequence[Mapping[str, Any]], scope: Scope) -> frozenset[str]:
+    """Name the axes on which a question that is asked of every ladder has no answer in some dimension."""
+    asked = {
+        (str(row.get("axis", POOLED)), str(row.get("dimension", POOLED)))
+        for row in found
+        if row.get("finding") != NOT_ASKED
+    }
+    if not {axis for axis, _ in asked} & scope.axes:
+        return frozenset()
+    names = scope.dimensions or {name for _, name in asked}
+    return frozenset(axis for axis in scope.axes for name in names if (axis, name) not in asked)
+
+
 def _see_bar(held: _Held, bar: Bar, found: Sequence[Mapping[str, Any]], scope: Scope) -> None:
     """Hold the verdicts on a barring question against a use."""
     question = say(f"standings.question.{bar.check}.{bar.measure}")
     answered = {str(row.get("dimension", POOLED)) for row in found if row.get("finding") != NOT_ASKED}
-    due = scope.dimensions - answered if bar.each and POOLED not in answered else frozenset()
-    if (due or not answered) and (not bar.of_comparers or COMPARES in scope.cannot):
+    due = (scope.dimensions - answered if POOLED not in answered else frozenset()) | _unclimbed(found, scope)
+    due = due if bar.each else frozenset()
+    if due or not answered:
         where = say("standings.lacking.in", list=", ".join(sorted(due))) if due and answered else ""
         if bar.check not in held.lacking:  # else the use lacks what that check requires, which says more
             held.missing.append(say("standings.never_asked", question=question + where))

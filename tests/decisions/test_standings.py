@@ -215,12 +215,13 @@ def test_no_use_that_names_a_question_is_allowed_when_it_was_never_asked_or_ends
         for one in use.bars:
             if (one.check, one.measure) == (check, measure):
                 finding = one.finding or "fault"
+                scope = replace(SCOPE, cannot=frozenset({"compares"})) if one.of_comparers else SCOPE
                 convicted = [*whole(), verdict(check, measure, "fail", finding=finding)]
-                assert by_use(convicted)[use.name]["standing"] == "barred"
+                assert by_use(convicted, scope)[use.name]["standing"] == "barred"
                 suspected = [*whole(), verdict(check, measure, "fail", finding=finding, provisional=True)]
-                assert by_use(suspected)[use.name]["standing"] == "allowed"
+                assert by_use(suspected, scope)[use.name]["standing"] == "allowed"
                 open_ = [*whole(), verdict(check, measure, "inconclusive")]
-                assert by_use(open_)[use.name]["standing"] == "allowed"
+                assert by_use(open_, scope)[use.name]["standing"] == "allowed"
 
 
 def test_a_ladder_that_was_not_judged_is_named_and_earns_nothing():
