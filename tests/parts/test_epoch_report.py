@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from night_server import nights_in
 from judge_audit.audits.pipeline import LocalExecutor
 from judge_audit.audits.stages.gate import before
 from judge_audit.decisions.gate.evaluate import held_against
+from judge_audit.decisions.gate.model import Against
 from judge_audit.lake.connect import connect
 
 pytestmark = pytest.mark.parts
@@ -75,7 +77,10 @@ def test_the_gate_sees_another_judge_of_the_same_name(changed):
     assert before(nights.lake, second.audit_id) == first.audit_id
     audit = nights.lake.read("audits", audit_id=second.audit_id, status="complete").to_pylist()[0]
     assert audit["judge_id"] == second.judge_id != first.judge_id
-    assert held_against(nights.lake, audit, "screening", first.audit_id) == first.audit_id
+    assert (
+        held_against(nights.lake, audit, "screening", Against(first.audit_id), datetime.now(UTC))
+        == first.audit_id
+    )
 
 
 def test_sql_tells_both_epochs_apart_by_name(changed):

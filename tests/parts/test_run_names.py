@@ -65,15 +65,15 @@ def runs(tmp_path_factory):
 
 def test_flow_runs_are_called_by_judge_sources_and_axes(runs):
     names = {name for name, _ in runs["flows"]}
-    assert names == {"ad hoc the judge of audit.yaml", "audit bright 1 · x, y · blur, contrast-"}
+    assert names == {"ad hoc the judge of audit.yaml", "audit mine:bright 1 · x, y · blur, contrast-"}
 
 
 def test_every_task_is_called_by_its_judge_and_scoring_by_source_and_axes_or_pairs(runs):
     names = [
         name for name, _ in runs["tasks"] if name != "judge-audit-0"
     ]  # what Prefect calls a flow in a flow
-    assert {f"{stage} bright 1" for stage in ("prepare", "controls", "check", "report")} <= set(names)
-    scoring = [name for name in names if name.startswith("score bright 1 · ")]
+    assert {f"{stage} mine:bright 1" for stage in ("prepare", "controls", "check", "report")} <= set(names)
+    scoring = [name for name in names if name.startswith("score mine:bright 1 · ")]
     assert {name.split(" · ")[1] for name in scoring} <= {"x", "y", "2 sources"}
     assert any("blur" in name.split(" · ")[2] for name in scoring)
     assert any("pairs " in name.split(" · ")[2] for name in scoring)
@@ -83,5 +83,5 @@ def test_every_task_is_called_by_its_judge_and_scoring_by_source_and_axes_or_pai
 def test_every_run_of_an_audit_is_tagged_with_project_and_judge(runs):
     audit = [tags for name, tags in runs["flows"] if name.startswith("audit ")]
     for tags in [*audit, *(tags for _, tags in runs["tasks"])]:
-        assert {"judge-audit", "project:team", "judge:bright 1"} <= set(tags)
+        assert {"judge-audit", "project:team", "judge:mine:bright 1"} <= set(tags)
     assert all("judge-audit-score" in tags for name, tags in runs["tasks"] if name.startswith("score"))

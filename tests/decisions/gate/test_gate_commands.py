@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from gate_lake import add_audit
+from gate_lake import START, add_audit
 from suite_files import SQL, expectation, text
 
 from judge_audit.lake import Lake
@@ -24,6 +25,8 @@ def judge_audit(*words, cwd):
 @pytest.fixture
 def here(lake, monkeypatch):
     monkeypatch.delenv("JUDGE_AUDIT_LAKE", raising=False)
+    # The commands go by the clock, to which the first audit of this lake is stale.
+    add_audit(lake, "today", at=(datetime.now(UTC) - START).days - 1)
     return Path(lake.url).parent
 
 
@@ -44,15 +47,16 @@ def test_from_shut_over_the_first_approval_to_open_and_a_certificate_that_holds(
         "open",
         0,
         "filtering",
-        "first",
+        "today",
     )
     page = Path(here / told["certificate"])
     assert page == here / "judge-audit-report" / "certificate.html"
-    expired = judge_audit("verify", str(page), "--lake", "lake", cwd=here)
-    assert expired.returncode == 1  # the audit is long past
-    assert expired.stdout.splitlines()[0] == "The certificate does not hold:"
-    assert "expired" in expired.stdout
-    assert len(expired.stdout.splitlines()) == 2
+    held = judge_audit("verify", str(page), "--lake", "lake", cwd=here)
+    assert held.returncode == 0, held.stdout
+    assert held.stdout.startswith("The certificate holds:")
+    stale = judge_audit("gate", "--lake", "lake", "--candidate", "first", cwd=here)
+    assert stale.returncode == 1
+    assert "The evidence is stale" in stale.stdout
 
 
 def test_what_cannot_be_asked_exits_2_and_a_broken_lake_3(here):
@@ -65,7 +69,7 @@ def test_what_cannot_be_asked_exits_2_and_a_broken_lake_3(here):
         Path(part).write_bytes(b"PAR1")
     broken = judge_audit("gate", "--lake", "lake", "--for", "filtering", cwd=here)
     assert broken.returncode == 3, broken.stdout
-    assert "cannot be read" in broken.stderr
+    assert "Nothing is decided on damaged evidence" in broken.stderr
 
 
 def test_a_suite_dropped_into_the_project_is_asked_and_a_malformed_one_refused(here):
