@@ -94,7 +94,8 @@ def test_a_name_that_would_command_a_terminal_is_printed_harmless(here):
     rows = standing_rows("odd", "j1", allowed=())
     rows = [{**row, "missing": ["\x1b[2Jgone"]} for row in rows]
     add_audit(lake, "odd", at=3, standings=rows)
-    told = judge_audit("gate", "--lake", "lake", "--for", "ranking", cwd=here)
+    words = ("gate", "--lake", "lake", "--candidate", "odd", "--for", "ranking")
+    told = judge_audit(*words, cwd=here)
     assert "\x1b" not in told.stdout
     assert "?[2Jgone" in told.stdout
 
