@@ -79,7 +79,7 @@ def approve(
     lines = [
         f"Audit {row['audit_id']} is approved for {row['use']} by {row['signer']}: {row['reason']}",
         *([f"Taken on by name: {', '.join(row['despite'])}."] if row["despite"] else []),
-        "Later audits of a judge of this name are held against it.",
+        "Later audits of this judge are held against it.",
     ]
     print_result(row, lines, as_json=as_json)
 

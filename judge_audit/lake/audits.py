@@ -104,7 +104,7 @@ def audit_left_open(lake: Lake, since: datetime) -> tuple[str | None, str | None
 
 
 def names_of(lake: Lake, judge_id: str) -> set[str]:
-    """Give the names a judge goes by; a changed judge of the same name is its next version."""
+    """Give the names a judge goes by. They are labels: whose successor a judge is, `decisions.lineage` says."""
     return {row["name"] for row in _labels(lake, judge_id)}
 
 
